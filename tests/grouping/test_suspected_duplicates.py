@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -128,3 +129,51 @@ def test_clusters_are_the_connected_components(sql: Any, seed: int) -> None:
     for at_least in (0.5, 0.9, 0.99):
         found = sql.rows(f"SELECT c.* FROM srsql.person_clusters({named}, {at_least}) AS c")
         assert dict(found) == clusters(pairs, at_least)
+
+
+def test_a_long_chain_of_pairs_is_one_person(sql: Any) -> None:
+    """Every case is linked to the next one alone, in no order of their ids."""
+    cases = [f"{n:04d}" for n in range(400)]
+    random.Random(1).shuffle(cases)
+    pairs = [(min(a, b), max(a, b), 0.95) for a, b in itertools.pairwise(cases)]
+    named = sql.table("pair", "case_id VARCHAR, other_case_id VARCHAR, probability DOUBLE", pairs)
+    found = sql.rows(f"SELECT c.* FROM srsql.person_clusters({named}, 0.9) AS c")
+    assert dict(found) == dict.fromkeys(cases, "0000")
+
+
+def test_a_withdrawn_case_is_searched_too_since_it_may_be_out(tmp_path: Path) -> None:
+    """Or else the other case of that person would be new in the next quarter."""
+    pytest.importorskip("splink")
+    reports = with_duplicates(people(120), 5)
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([
+            write_quarter(tmp_path, "2011Q3", reports[:120]),
+            write_quarter(tmp_path, "2011Q4", reports[120:], deleted=[1]),
+        ])  # fmt: skip
+        engine.duplicates()
+        assert ("1", "1001") in {(one, other) for one, other, _ in engine.sql(PAIRS)}
+
+
+@pytest.mark.parametrize("missing", ["terms", "values", "nothing"])
+def test_cases_of_which_hardly_anything_is_known_or_all_are_alike_can_be_searched(
+    tmp_path: Path, missing: str
+) -> None:
+    pytest.importorskip("splink")
+    reports = people(40)
+    if missing == "terms":
+        reports = [replace(r, pt=(), drugs=(), indi=()) for r in reports]
+    elif missing == "values":
+        reports = [replace(r, age="", sex="", wt="") for r in reports]
+    else:
+        terms = tuple(f"Rare {n}" for n in range(6))
+        reports = [
+            replace(
+                r, age="30", sex="F", wt="60", pt=(*terms[r.caseid % 2 :: 2], f"P {r.caseid // 2}")
+            )
+            for r in reports
+        ]
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q4", reports)])
+        made = engine.duplicates()
+        assert made.cases == 40
+        assert made.pairs <= 40 * 39 // 2

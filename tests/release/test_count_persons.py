@@ -16,11 +16,13 @@ from support.released import regions, terms_of
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.errors import ReleaseError
+from srsql.engine.grouping.cases import Knowledge
 
 K = 3
 THETA = Fraction(1, 2)
 ASKED: dict[str, Any] = {"k": K, "theta": "1/2", "seed": 1, "on_infeasible": "withhold"}
 PERSONS: dict[str, Any] = {**ASKED, "count": "persons"}
+KNOWLEDGE = Knowledge("a test", (("DRUG 1", "DISEASE 1"),))
 
 
 @pytest.fixture
@@ -133,6 +135,7 @@ def test_where_nobody_was_suspected_it_is_refused_in_one_line(engine: Engine) ->
         ({"leftovers": "suppress"}, "does not go with values that are suppressed"),
         ({"terms": "disassociate"}, "does not go with --terms"),
         ({"match": "0.3"}, "--match 0.3: pairs below 0.5 are not kept"),
+        ({"knowledge": KNOWLEDGE}, "does not go with --knowledge"),
         ({"count": "people"}, "--count"),
     ],
 )
@@ -204,3 +207,22 @@ def test_the_checks_count_persons_as_the_oracle_does(sql: Any, seed: int) -> Non
         f"SELECT c.* FROM srsql.check_theta_persons({rows}, {shown}, {told}, {limits}, 1) AS c"
     )
     assert (short, wrong) == (least, broken)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_suspected_pair_is_told_apart_as_the_oracle_says(sql: Any, seed: int) -> None:
+    luck = random.Random(seed)
+    cases = [str(n) for n in range(30)]
+    pairs = [tuple(luck.sample(cases, 2)) for _ in range(8)]
+    whole = clusters([(a, b, 1.0) for a, b in pairs], 1)
+    told = {case: person for case, person in whole.items() if luck.random() < 0.9}
+    released = {case for case in cases if luck.random() < 0.4}
+    near = [pair for pair in pairs if {*told, *released}.intersection(pair)]
+    apart = [(a, b) for a, b in near if a not in told or told.get(b) != told[a]]
+    pairs_of = sql.table("pair", "case_id VARCHAR, other_case_id VARCHAR", pairs)
+    counted = sql.table("counted", "case_id VARCHAR, person VARCHAR", list(told.items()))
+    out = sql.table("out", "case_id VARCHAR", [(case,) for case in sorted(released)])
+    ((_, _, _, violating, total, *_),) = sql.rows(
+        f"SELECT c.* FROM srsql.check_persons({pairs_of}, {counted}, {out}, 1) AS c"
+    )
+    assert (violating, total) == (len(apart), len(near))

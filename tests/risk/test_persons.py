@@ -126,7 +126,39 @@ def test_the_first_screen_says_what_is_left_of_k(engine: Engine, tmp_path: Path)
     }
 
 
-def test_persons_of_a_hand_made_release(sql: Any) -> None:
-    """The macro by its name: 3 cases of 2 persons, of 1 at the lower threshold."""
+def test_the_first_screen_says_where_nobody_searched(engine: Engine, tmp_path: Path) -> None:
+    """Of a model that claims no k of cases there is nothing to search for."""
+    suspect(engine, pairs_of(engine, seed=3))
+    asked = ("release", "--db", tmp_path / "w.duckdb", "--k", 3, "--theta", 1, "--seed", 1)
+    engine.ingest([write_quarter(tmp_path / "again", "2011Q4", crowd(89, first=61))], replace=True)
+    unseen = "SELECT u.quarter FROM srsql.unsearched_periods({}) AS u"
+    of_groups = "SELECT r.k, r.in_series FROM srsql.release_of_groups({}) AS r"
+    first = engine.release("2011Q3", k=3, theta="1", seed=1)
+    second = engine.release("2011Q4", k=3, theta="1", seed=1)
+    shuffled = engine.release("2011Q4", model="dp-histogram", series="rows", noise="seeded", seed=1)
+    assert engine.sql(unseen.format(first.release_id)) == []
+    assert engine.sql(unseen.format(second.release_id)) == [("2011Q4",)]
+    assert engine.sql(unseen.format(shuffled.release_id)) == []
+    assert engine.sql(of_groups.format(second.release_id)) == [(3, True)]
+    assert engine.sql(of_groups.format(shuffled.release_id)) == []
+    assert "persons" not in second.manifest
+    assert second.manifest["persons_not_searched"] == ["2011Q4"]
+    engine.con.execute("DELETE FROM srsql.duplicate_search")
+    engine.close()
+    told = srsql(*asked, "--quarter", "2011Q4", "--series", "other").out
+    assert (
+        "  suspected duplicates: not searched for in 2011Q4 and 1 more, so that k is of case ids, "
+        "and nobody knows of how many people: 'srsql duplicates'\n"
+    ) in told
+
+
+def test_a_model_with_noise_tells_persons_to_the_steward_alone(engine: Engine) -> None:
+    suspect(engine, pairs_of(engine, seed=3))
+    made = engine.release("2011Q3", model="ppms-dp-num", k=3, theta="1", noise="seeded", seed=1)
+    assert made.manifest["persons"]
+    assert not [name for name in made.manifest if name.startswith("k_by_persons")]
+
+
+def test_persons_of_a_release_that_is_not_there(sql: Any) -> None:
     assert sql.rows("SELECT g.* FROM srsql.group_persons(1, 0.9) AS g") == []
     assert sql.rows("SELECT p.* FROM srsql.persons_of_groups(1) AS p") == []
