@@ -27,6 +27,7 @@ from sqlglot import exp
 from srsql.engine.errors import DuplicatesError
 from srsql.engine.grouping.person_records import names_of_qids, person_records
 from srsql.engine.warehouse.extras import need
+from srsql.engine.warehouse.lake import need_periods
 from srsql.engine.warehouse.statements import column, create, query, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -95,6 +96,7 @@ def find_duplicates(
 
     Raises:
         DuplicatesError: splink is not installed, there are too few cases, or a column is unknown.
+        DamagedError: a file of the lake has other bytes than were written.
 
     Source:
         Fellegi & Sunter 1969; Norén, Orre, Bate & Edwards 2007 (Data Min Knowl Discov 14).
@@ -102,9 +104,8 @@ def find_duplicates(
     need("splink", "srsql duplicates", DuplicatesError)
     told = progress or (lambda _: None)
     taken = _columns(dataset, columns)
-    ingestions = [
-        row[0] for row in warehouse.rows(query(TOPIC, "ingestions"), {"dataset": dataset.name})
-    ]
+    there = dict(warehouse.rows(query(TOPIC, "ingestions"), {"dataset": dataset.name}))
+    need_periods(warehouse, dataset, *there.values())
     told("records")
     records = warehouse.con.sql(person_records(dataset, taken).sql("duckdb")).to_arrow_table()
     if records.num_rows < FEW_CASES:
@@ -132,7 +133,7 @@ def find_duplicates(
         warehouse.run(
             query(TOPIC, "store_search"),
             {
-                **own, "ingestions": ingestions, "cases": cases, "least": LEAST, "seed": seed,
+                **own, "ingestions": list(there), "cases": cases, "least": LEAST, "seed": seed,
                 "library": library, "model": json.dumps({"columns": taken, "levels": model}),
             },
         )  # fmt: skip
@@ -228,6 +229,7 @@ def _keys(dataset: Dataset, taken: Mapping[str, str]) -> dict[str, list[str]]:
     return keys
 
 
+PART = "training_part"
 MANY_TERMS = 3
 """So many reactions in common are a key by themselves."""
 
@@ -249,7 +251,20 @@ def _keyed(dataset: Dataset, taken: Mapping[str, str]) -> exp.Query:
             "concat_ws", exp.Literal.string("|"), *[exp.cast(v, "VARCHAR") for v in values]
         )
         keyed = keyed.select(exp.Case().when(exp.and_(*known), text).as_(name))
-    return keyed.order_by(column("case_id", "r"))
+    return keyed.select(_part(dataset, taken).as_(PART)).order_by(column("case_id", "r"))
+
+
+def _part(dataset: Dataset, taken: Mapping[str, str]) -> exp.Expr:
+    """Cuts cases that share what m is estimated on into parts of ``MOST_IN_BLOCK``, in no order of
+    theirs: without a date most would share it, and their pairs would be as many as their square."""
+    case_id = column("case_id", "r")
+    place = exp.Window(
+        this=exp.Anonymous(this="row_number"),
+        partition_by=[column(name, "r") for name in _shared(dataset, taken)],
+        order=exp.Order(expressions=[exp.func("md5", case_id), case_id.copy()]),
+    )
+    before = exp.paren(exp.Sub(this=place, expression=exp.Literal.number(1)))
+    return exp.IntDiv(this=before, expression=exp.Literal.number(MOST_IN_BLOCK))
 
 
 @contextmanager
@@ -345,10 +360,16 @@ def _prior(con: duckdb.DuckDBPyConnection, keys: list[str]) -> float:
 
 def _training_rules(dataset: Dataset, taken: Mapping[str, str]) -> list[str]:
     """Pairs on which m is estimated, by what they do not share: the rest is known to agree."""
-    names = names_of_qids(dataset)
-    some = [*[r for r in ("event_date",) if r in taken], *names[:1], *names[-1:]]
-    known = " AND ".join(f"l.{name} = r.{name}" for name in dict.fromkeys(some))
+    same = [*_shared(dataset, taken), PART]
+    known = " AND ".join(f"l.{name} = r.{name}" for name in same)
     return [known, "l.reactions = r.reactions AND l.key_terms = r.key_terms"]
+
+
+def _shared(dataset: Dataset, taken: Mapping[str, str]) -> list[str]:
+    """What the first training rule takes for agreed."""
+    names = names_of_qids(dataset)
+    date = [role for role in ("event_date",) if role in taken]
+    return list(dict.fromkeys([*date, *names[:1], *names[-1:]]))
 
 
 def _comparisons(dataset: Dataset, taken: Mapping[str, str]) -> list[Any]:

@@ -14,7 +14,7 @@ from support.command import srsql
 from support.quarters import Report, crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.errors import DuplicatesError
+from srsql.engine.errors import DamagedError, DuplicatesError
 from srsql.engine.warehouse import extras
 
 
@@ -177,3 +177,17 @@ def test_cases_of_which_hardly_anything_is_known_or_all_are_alike_can_be_searche
         made = engine.duplicates()
         assert made.cases == 40
         assert made.pairs <= 40 * 39 // 2
+
+
+def test_in_a_lake_the_same_is_found_and_changed_bytes_are_refused(
+    db: Path, tmp_path: Path
+) -> None:
+    source = write_quarter(tmp_path, "2011Q4", with_duplicates(people(300), 20))
+    with Engine(tmp_path / "w.duckdb") as engine, Engine(db, read_only=True) as plain:
+        engine.ingest([source], lake=tmp_path / "lake")
+        engine.duplicates()
+        assert engine.sql(PAIRS) == plain.sql(PAIRS)
+        file = next(path for path in (tmp_path / "lake").rglob("*.parquet"))
+        file.write_bytes(file.read_bytes()[:-1] + b"x")
+        with pytest.raises(DamagedError):
+            engine.duplicates()

@@ -13,6 +13,7 @@ from support.persons import suspect
 from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.console.release import person_lines, release_lines
 
 AT = (0.9, 0.99)
 
@@ -129,7 +130,6 @@ def test_the_first_screen_says_what_is_left_of_k(engine: Engine, tmp_path: Path)
 def test_the_first_screen_says_where_nobody_searched(engine: Engine, tmp_path: Path) -> None:
     """Of a model that claims no k of cases there is nothing to search for."""
     suspect(engine, pairs_of(engine, seed=3))
-    asked = ("release", "--db", tmp_path / "w.duckdb", "--k", 3, "--theta", 1, "--seed", 1)
     engine.ingest([write_quarter(tmp_path / "again", "2011Q4", crowd(89, first=61))], replace=True)
     unseen = "SELECT u.quarter FROM srsql.unsearched_periods({}) AS u"
     of_groups = "SELECT r.k, r.in_series FROM srsql.release_of_groups({}) AS r"
@@ -143,13 +143,11 @@ def test_the_first_screen_says_where_nobody_searched(engine: Engine, tmp_path: P
     assert engine.sql(of_groups.format(shuffled.release_id)) == []
     assert "persons" not in second.manifest
     assert second.manifest["persons_not_searched"] == ["2011Q4"]
-    engine.con.execute("DELETE FROM srsql.duplicate_search")
-    engine.close()
-    told = srsql(*asked, "--quarter", "2011Q4", "--series", "other").out
-    assert (
-        "  suspected duplicates: not searched for in 2011Q4 and 1 more, so that k is of case ids, "
-        "and nobody knows of how many people: 'srsql duplicates'\n"
-    ) in told
+    said = "so that k is of case ids, and nobody knows of how many people: 'srsql duplicates'"
+    line = f"  suspected duplicates: not searched for in 2011Q4, {said}"
+    assert line in list(release_lines(second))
+    assert not [each for each in release_lines(shuffled) if "duplicates" in each]
+    assert list(person_lines({}, ["2011Q3", "2011Q4"])) == [line.replace("Q4,", "Q4 and 1 more,")]
 
 
 def test_a_model_with_noise_tells_persons_to_the_steward_alone(engine: Engine) -> None:

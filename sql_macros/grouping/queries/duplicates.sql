@@ -37,8 +37,8 @@ LEFT JOIN rare AS r ON f.case_id = r.case_id
 ORDER BY f.case_id;
 
 -- name: ingestions
--- The ingestions of a dataset that are not replaced.
-SELECT i.ingestion_id
+-- The ingestions of a dataset that are not replaced, and the periods of which they are.
+SELECT i.ingestion_id, i.quarter
 FROM srsql.ingestion AS i
 WHERE i.dataset = $dataset AND NOT i.replaced
 ORDER BY i.ingestion_id;
