@@ -22,6 +22,7 @@ from srsql.engine.audit.audit import Audit
 from srsql.engine.audit.imports.import_release import ImportedRelease, ImportRequest, import_release
 from srsql.engine.audit.imports.mapped import mapped_dataset
 from srsql.engine.audit.plan import SCOPES
+from srsql.engine.grouping.duplicates import Duplicates, find_duplicates
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, Asking, query
@@ -262,6 +263,17 @@ class Engine:
             visible = self._visible(series, quarter, dataset)
             request = CorrectionRequest(keep_remainder, dry_run, if_needed, date)
             return correct(self.warehouse, visible, quarter, series, request, progress)
+
+    @api.reads(errors.DuplicatesError)
+    def duplicates(
+        self, *, event_date: Word = None, country: Word = None, seed: int = 1,
+        dataset: Name = None, progress: Progress = None,
+    ) -> Duplicates:  # fmt: skip
+        """Suspected duplicates among all cases, by record linkage; see ``srsql duplicates``."""
+        columns = {"event_date": event_date, "country": country}
+        given = {role: name for role, name in columns.items() if name is not None}
+        with self.warehouse.guarded():
+            return find_duplicates(self.warehouse, self._of(None, dataset), given, seed, progress)
 
     @api.reads(errors.LookUpError)
     def lookup(

@@ -74,7 +74,8 @@ def write_receipt(receipt: Receipt, file: Path) -> None:
     Raises:
         ForgetError: there is a file already, or it cannot be written.
     """
-    told = {**asdict(receipt), "not_found": len(receipt.not_found)}
+    counted = {name: len(getattr(receipt, name)) for name in ("not_found", "duplicates")}
+    told = {**asdict(receipt), **counted}
     try:
         if not private_file(file):
             raise FileExistsError(None, "there is a file already")
@@ -104,6 +105,13 @@ def receipt_parts(made: Receipt, db: Path) -> Parts:
             yield Table(title, ["table", "rows"], [[name, f"{n:,}"] for name, n in rows.items()])
     for draft in made.drafts:
         yield f"draft removed: {draft}"
+    if made.duplicates:
+        named = ", ".join(map(printable, made.duplicates[:LISTED]))
+        more = len(made.duplicates) - LISTED
+        yield (
+            f"may be the same person, and stay: {named}{f' and {more:,} more' if more > 0 else ''}"
+            ": forget them as well, if they are"
+        )
     yield "what stays:"
     yield from (f"  {text}" for text in made.stays)
     if made.exposed:
