@@ -1,10 +1,10 @@
 -- Of a release: how many persons there are in its groups, if suspected duplicates are one person.
 
--- What:    the release, if its rows are cases in groups that keep k: of whom persons can be counted.
+-- What:    the release, if its rows are cases in groups that keep k: then persons can be counted.
 -- Inputs:  of_release: a release id.
 -- Outputs: release_id, dataset, series, quarter, ingestion_id, k; in_series: its model withstands
---          attacks on the series. No row of somebody else's release, of rows over a lattice, of terms
---          without rows, nor of a comparator that claims something else.
+--          attacks on the series. No row of somebody else's release, of rows over a lattice, of
+--          terms without rows, nor of a comparator that claims something else.
 -- Source:  Lin 2016, Definition 3 (1).
 CREATE OR REPLACE MACRO srsql.release_of_groups(of_release) AS TABLE
 SELECT
@@ -64,7 +64,7 @@ asked AS MATERIALIZED (
     FROM srsql.release_of_groups(of_release) AS r
     INNER JOIN srsql.duplicate_search AS s
         ON r.dataset = s.dataset AND list_contains(s.ingestions, r.ingestion_id)
-    WHERE NOT EXISTS (SELECT 1 FROM srsql.unsearched_periods(of_release) AS u)
+    WHERE (SELECT count(u.quarter) FROM srsql.unsearched_periods(of_release) AS u) = 0
 ),
 
 suspected AS (

@@ -143,8 +143,8 @@ LEFT JOIN known AS k ON i.case_id::VARCHAR = k.case_id
 LEFT JOIN known_person AS q ON p.person = q.person;
 
 -- name: suspected_pairs
--- The pairs of at least the match probability of a release. Those that a later search found are none
--- of a version that corrects an earlier one, which keeps who was one person then.
+-- The pairs of at least the match probability of a release. Those that a later search found are
+-- none of a version that corrects an earlier one, which keeps who was one person then.
 SELECT p.case_id, p.other_case_id
 FROM srsql.suspected_duplicate AS p
 INNER JOIN srsql.release AS r ON p.dataset = r.dataset

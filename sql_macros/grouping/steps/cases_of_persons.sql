@@ -2,8 +2,8 @@
 --   reason for which the person is withheld. A case carries the bounds if its person does; whether
 --   it is new is its own, and so is whether it is first published in a later quarter, where it
 --   counted as new ($carriers = 'new'): such a case of a person who is old is withheld here, and
---   carries nothing. What the cases have is worked out by grouping/steps/cases.sql, which runs after
---   this.
+--   carries nothing. What the cases have is worked out by grouping/steps/cases.sql, which runs
+--   after this.
 -- Reads: own_report(case_no, report_id, case_id), case_report(case_no, report_id, case_id),
 --   box(case_no, position, low, high), grouped(case_no, group_no, pattern), withheld(case_no,
 --   reason), role(case_no, is_new, first_later, is_ss, is_md, carrier, kind),

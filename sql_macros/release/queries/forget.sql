@@ -140,12 +140,12 @@ SELECT p.case_id
 FROM (
     SELECT d.other_case_id AS case_id, d.probability
     FROM srsql.suspected_duplicate AS d
-    SEMI JOIN temp.main.srsql_forget_case AS f ON d.case_id = f.case_id
+    SEMI JOIN temp.main.srsql_forget_case AS one ON d.case_id = one.case_id
     WHERE d.dataset = $dataset
     UNION ALL
     SELECT d.case_id, d.probability
     FROM srsql.suspected_duplicate AS d
-    SEMI JOIN temp.main.srsql_forget_case AS f ON d.other_case_id = f.case_id
+    SEMI JOIN temp.main.srsql_forget_case AS other ON d.other_case_id = other.case_id
     WHERE d.dataset = $dataset
 ) AS p
 ANTI JOIN temp.main.srsql_forget_case AS f ON p.case_id = f.case_id
