@@ -394,7 +394,7 @@ def _make(
                 else {"k_effective": shown_k(current)}
             ),
             **public_shares(exposed),
-            **public_persons(model, persons),
+            **public_persons(persons, perturbs=model.perturbs_values),
             **{name: share for name, share in told.items() if name in SUPPRESSED_SHARES},
             "version": version,
             "correction": REMAINDER if partly else WHOLE,

@@ -32,6 +32,7 @@ from srsql.engine.grouping.suppression import (
 from srsql.engine.grouping.thresholds import apply_theta, check_called
 from srsql.engine.lattice.rows import build_rows
 from srsql.engine.measures import Measure, MeasureRow
+from srsql.engine.models.base import COUNTS_PERSONS
 from srsql.engine.release.exposure import Consent, look_at, need_consent
 from srsql.engine.release.ids import make_identity
 from srsql.engine.release.manifest import (
@@ -520,9 +521,10 @@ def _publish(
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(figures.exposed)}
     facts |= optional_facts(request)
-    facts |= public_persons(type(model), figures.persons)
+    facts |= public_persons(figures.persons, perturbs=model.perturbs_values)
     if request.counts_persons:
-        facts |= counted_persons(model.guarantee, float(request.match))
+        guarantee = f"{model.guarantee} {COUNTS_PERSONS}"
+        facts |= counted_persons(guarantee, float(request.match))
     facts[RELEASE_DATE] = request.date
     facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
     if request.takes_rows_apart and request.terms:

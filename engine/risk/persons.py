@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from srsql.engine.measures import MeasureRow
-from srsql.engine.models.base import COUNTS_PERSONS, GroupingModel
 from srsql.engine.warehouse.warehouse import Warehouse
 
 REACHED, LEAST = "reached_by_duplicates", "least_persons"
@@ -42,7 +41,7 @@ def unsearched_periods(warehouse: Warehouse, release_id: int) -> list[str]:
     ]
 
 
-def public_persons(model: type[GroupingModel], rows: Iterable[MeasureRow]) -> dict[str, int]:
+def public_persons(rows: Iterable[MeasureRow], *, perturbs: bool) -> dict[str, int]:
     """What the public manifest tells: how many persons every group keeps, up to k.
 
     Of a model that withstands attacks on a series, of those who carry the bounds. More than k is
@@ -50,10 +49,10 @@ def public_persons(model: type[GroupingModel], rows: Iterable[MeasureRow]) -> di
     tells of withheld cases nothing either.
 
     Args:
-        model: of the release.
         rows: of ``measure_persons``.
+        perturbs: whether the model draws values at random.
     """
-    if model.perturbs_values:
+    if perturbs:
         return {}
     least = {row.scope: row for row in rows if row.measure == LEAST}
     told = {}
@@ -68,11 +67,11 @@ def counted_persons(guarantee: str, match: float) -> dict[str, str]:
     """What the public manifest tells of a release that counts persons.
 
     Args:
-        guarantee: of its model.
+        guarantee: of its model, and of persons.
         match: probability from which on two cases are one person.
     """
     return {
-        "guarantee": f"{guarantee} {COUNTS_PERSONS}",
+        "guarantee": guarantee,
         "counted": "persons",
         "match_probability": f"{match:g}",
     }
