@@ -151,6 +151,7 @@ def release(
             make = engine.release_range if is_range(quarter) else engine.release
             made = make(quarter, dataset=dataset, progress=progress, **chosen(options))
     show_release.warn_of_ids(made)
+    show_release.warn_of_columns(made)
     show(made, as_json, show_release.made_parts(made))
 
 

@@ -111,7 +111,7 @@ ARGUMENTS: Mapping[str, Argument] = {
         "the file, or where they lie",
         Instance((str, Path), "the path of a folder"),
     ),
-    # release, confirm, correct, publish
+    # release, confirm, correct, publish, export
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
     "date": Argument(declared(Request)["date"].help, "today", Day()),
@@ -307,7 +307,8 @@ def dataset_named(warehouse: Warehouse, name: str | Path | None) -> Dataset:
                 f"the warehouse holds {', '.join(known)}: say which one with --dataset"
             )
         name = known[0] if known else FAERS
-    return registered_dataset(warehouse, str(name)) if str(name) in known else dataset_at(name)
+    plain = str(name).replace("-", "_")  # no name has a hyphen
+    return registered_dataset(warehouse, plain) if plain in known else dataset_at(name)
 
 
 def dataset_at(name: str | Path) -> Dataset:

@@ -48,7 +48,7 @@ from srsql.engine.risk.joined_series import SeriesAudit
 from srsql.engine.risk.metrics import count_term_sets, term_combinations
 from srsql.engine.risk.term_counts import CombinationShare, TermCount
 from srsql.engine.signals import signals
-from srsql.engine.signals.exports import Exported, Form, export
+from srsql.engine.signals.exports import Exported, Form, Writing, export
 from srsql.engine.signals.interactions import Interaction, interaction
 from srsql.engine.signals.likelihood import DRAWS, LikelihoodTest, likelihood
 from srsql.engine.signals.results import Signals
@@ -585,9 +585,9 @@ class Engine:
     @api.reads(errors.SignalError)
     def export(
         self, form: Form, to: str | Path, *, drug: Word = None, tree: str | Path | None = None,
-        min_age: Number = None, max_age: Number = None, sex: Word = None,
-        roles: Sequence[str] | None = None, preset: Preset | None = None,
-        without_drug: Word = None, without_reaction: Word = None,
+        max_linkable: Number = None, allow_linkable: bool = False, min_age: Number = None,
+        max_age: Number = None, sex: Word = None, roles: Sequence[str] | None = None,
+        preset: Preset | None = None, without_drug: Word = None, without_reaction: Word = None,
         without_indications: bool = False, quarter: Word = None, allow_unknown: bool = False,
         level: Sequence[str] | None = None, dataset: Name = None, series: str = MAIN,
     ) -> Exported:  # fmt: skip
@@ -595,11 +595,11 @@ class Engine:
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema, rule, counting = self._one_pair(
                 (series, quarter, dataset), (drug, None), (min_age, max_age, sex),
-                (preset, roles, level), allow_unknown=allow_unknown,
-                without_drug=without_drug, without_reaction=without_reaction,
-                without_indications=without_indications,
+                (preset, roles, level), allow_unknown=allow_unknown, without_drug=without_drug,
+                without_reaction=without_reaction, without_indications=without_indications,
             )  # fmt: skip
-            writing = (form, Path(to), None if tree is None else Path(tree))
+            writing = Writing(form, Path(to), None if tree is None else Path(tree),
+                              api.consent(max_linkable, allow_linkable))  # fmt: skip
             return export(self.warehouse, schema, series, rule, writing, quarter=quarter,
                           counting=counting)  # fmt: skip
 

@@ -20,6 +20,8 @@ from srsql.engine.release.correct import Correction
 from srsql.engine.release.ids import LookedUp
 from srsql.engine.release.request import Range, Released, is_range
 from srsql.engine.release.series_commands import SeriesInfo
+from srsql.engine.risk.singling_out import DRUGS_OR_TERMS, ITEMS
+from srsql.engine.warehouse.releases import OPTIONAL_COLUMNS
 from srsql.engine.warehouse.series import IDS, ORIGINAL
 
 if TYPE_CHECKING:  # it brings matplotlib
@@ -198,9 +200,12 @@ def closing_lines(released: Released) -> Iterator[str]:
         )
     elif released.manifest.get("one_candidate_percent_2_items") is not None:
         yield (
-            "  not protected: drugs and terms are published as they are; with the region, one of "
+            "  not protected: {items} are published as they are; with the region, one of "
             "them singles out {one_candidate_percent_1_item} % of the cases, two "
-            "{one_candidate_percent_2_items} %".format(**released.manifest)
+            "{one_candidate_percent_2_items} %".format(
+                items=released.manifest.get(ITEMS, DRUGS_OR_TERMS).replace(" or ", " and "),
+                **released.manifest,
+            )
         )
     if released.seconds:
         yield "  seconds: " + ", ".join(f"{k} {v:.2f}" for k, v in released.seconds.items())
@@ -280,6 +285,17 @@ def warn_of_ids(made: Released | Range) -> None:
     if any(one.manifest.get("ids") == ORIGINAL for one in releases):
         current_session().note(
             f"warning: series {printable(releases[0].series)} shows original ids. {IDS[ORIGINAL]}"
+        )
+
+
+def warn_of_columns(made: Released | Range) -> None:
+    """Say in one line on stderr that no bound holds for the optional columns of a release."""
+    releases = made.released if isinstance(made, Range) else [made]
+    for columns in sorted({one.manifest.get(OPTIONAL_COLUMNS, "") for one in releases} - {""}):
+        current_session().note(
+            f"warning: series {printable(releases[0].series)} publishes {columns} as the reports "
+            "have them: no k and no threshold bounds what they tell, 'srsql metrics' measures whom "
+            "they single out (one_candidate_by_column)"
         )
 
 
@@ -449,7 +465,7 @@ page_option = click.option(
 
 def page_line(file: Path) -> str:
     """What to do with the page."""
-    return f"{file}: open it in a browser and drop the folder of an artifact (CSV) on it"
+    return f"{file}: open it in a browser and drop the folder of an artifact on it, or several"
 
 
 report_option = click.option(

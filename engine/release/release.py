@@ -52,6 +52,7 @@ from srsql.engine.release.memory import (
     remember,
     standing_release,
 )
+from srsql.engine.release.optional_columns import need_shown, optional_facts, with_optional
 from srsql.engine.release.request import (
     Clock,
     Progress,
@@ -145,7 +146,9 @@ def release(
     dataset = model.prepare_dataset(dataset)
     if request.terms:
         request = replace(request, terms=request.terms.of(dataset, model.k))
-    visible_dataset = visible_part(dataset, model, request.terms)
+    shown = with_optional(warehouse, dataset, request)
+    visible_dataset = visible_part(shown, model, request.terms)
+    need_shown(visible_dataset, request)
     before = warehouse.temporary_tables()
     try:
         with warehouse.transaction():
@@ -516,6 +519,7 @@ def _publish(
     public_k = figures.k if model.claims else shown_k(current)
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(figures.exposed)}
+    facts |= optional_facts(request)
     facts |= public_persons(type(model), figures.persons)
     if request.counts_persons:
         facts |= counted_persons(model.guarantee, float(request.match))

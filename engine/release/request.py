@@ -33,6 +33,7 @@ from srsql.engine.parameters.takes import (
     Amount,
     Day,
     Flag,
+    Names,
     OneOf,
     Parsed,
     RefusedError,
@@ -138,6 +139,16 @@ class Request:
         keyword="ss_rule",
         help=f"Substantially many symptoms: {_SS_RULE}",
         weaker="different",
+    )
+    columns: tuple[str, ...] | None = parameter(
+        None,
+        takes=Names(),
+        help="Optional columns of the dataset that are published as the reports have them, such as "
+        "drug.route: no bound of a model holds for them, 'srsql metrics' measures whom they single "
+        "out",
+        weaker="higher",
+        weaker_than=lambda now, was: not set(now or ()) <= set(was or ()),
+        usual="none",
     )
     terms: DisassociationParameters | None = None
     """Which terms are told apart from records, and how."""

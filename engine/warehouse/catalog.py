@@ -95,6 +95,7 @@ def register_dataset(warehouse: Warehouse, dataset: Dataset, origin: str) -> Non
         ):  # fmt: skip
             return
         if stored.reads_as(dataset):
+            _need_optional_columns(warehouse, dataset)
             warehouse.run(
                 query(TOPIC, "update"),
                 {
@@ -116,6 +117,23 @@ def register_dataset(warehouse: Warehouse, dataset: Dataset, origin: str) -> Non
     )
     for attribute, tree in (dataset.hierarchies | dataset.groups).items():
         _store_hierarchy(warehouse, dataset.name, attribute, tree)
+
+
+def _need_optional_columns(warehouse: Warehouse, dataset: Dataset) -> None:
+    """Refuse a declaration without an optional column that some release shows.
+
+    Raises:
+        DatasetError: the text names it.
+    """
+    asked = {"dataset": dataset.name, "series": None, "but": None}
+    there = {f"{table.name}.{name}" for table in dataset.tables for name in table.optional}
+    for (text,) in warehouse.rows(query("warehouse/releases", "optional_columns"), asked):
+        for name in text.split(", ") if text else ():
+            if name not in there:
+                raise DatasetError(
+                    f"a release of {dataset.name!r} shows the optional column {name}, which the "
+                    "changed declaration does not name as optional: leave it there"
+                )
 
 
 def _forget(warehouse: Warehouse, name: str) -> None:

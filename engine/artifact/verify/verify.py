@@ -59,6 +59,7 @@ from srsql.engine.artifact.verify.declarations import (
     same_text,
     shipped_dataset,
 )
+from srsql.engine.artifact.verify.derivations import derived_check
 from srsql.engine.artifact.verify.files import check_files, read_hierarchies, read_thresholds
 from srsql.engine.artifact.verify.reading import (
     check_tables,
@@ -232,6 +233,8 @@ def _verify_part(
         if manifest.report_table is not None:
             shown = shown_faults(con, manifest, read_hierarchies(folder, manifest))
             checks[0] = claims = replace(claims, faults=[*claims.faults, *shown])
+        made = derived_check(con, manifest, read_hierarchies(folder, manifest))
+        checks += [made] if made else []
         unproved = _check_claims(con, folder, manifest, checks)
     except (ValueError, duckdb.Error) as error:
         checks[0] = replace(claims, faults=[*claims.faults, one_line(error)])
