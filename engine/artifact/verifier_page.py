@@ -97,7 +97,7 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
         columns[f"{table.name}.{dataset.report_id}"] = "report id"
         for name in table.publish:
             plain = "serial number" if name in table.serial else "published as it is"
-            if table.name == dataset.report_table and dataset.derived_of(name):
+            if dataset.makes(table.name, name):
                 plain = "derived"
             columns[f"{table.name}.{name}"] = special.get((table.name, name), plain)
         for name in table.optional:
@@ -118,7 +118,7 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
         "name": dataset.name,
         "version": dataset.version,
         "earlier": list(dataset.earlier_versions),
-        "optional": [f"{table.name}.{name}" for table in dataset.tables for name in table.optional],
+        "optional": dataset.optional_columns,
         "columns": list(columns.items()),
         "attributes": [_attribute(qid) for qid in dataset.qid],
         "trees": trees,

@@ -111,7 +111,6 @@ def _column_rows(
     warehouse: Warehouse, visible_dataset: Dataset, release_id: int, quarter: str
 ) -> list[MeasureRow]:
     """Whom columns single out that a release shows beside those of every release of the dataset."""
-    report = visible_dataset.report_table
     parts: list[exp.Query] = [
         _reported(visible_dataset, source.name).select(
             column(visible_dataset.report_id, "t").as_("report_id"),
@@ -120,8 +119,7 @@ def _column_rows(
         )
         for source in visible_dataset.row_tables
         for name in source.publish
-        if name in source.optional
-        or (source.name == report and visible_dataset.derived_of(name) is not None)
+        if name in source.optional or visible_dataset.makes(source.name, name)
     ]
     if not parts:
         return []
@@ -253,9 +251,7 @@ def columns_beside(visible_dataset: Dataset) -> dict[str, str]:
 
 def items_named(visible_dataset: Dataset) -> str:
     """What known items are, in words: drugs or terms, or the values of tables by their names."""
-    published = {
-        (source.name, name) for source in visible_dataset.row_tables for name in source.publish
-    }
+    published = visible_dataset.published
     drugs, terms = (
         [a.table for a in attributes if (a.table, a.column) in published]
         for attributes in (visible_dataset.quasi_sensitive, visible_dataset.sensitive)
@@ -283,6 +279,5 @@ def verbatim_columns(visible_dataset: Dataset) -> list[str]:
         f"{source.name}.{name}"
         for source in visible_dataset.row_tables
         for name in source.publish
-        if name not in ids
-        and not (source.name == visible_dataset.report_table and visible_dataset.derived_of(name))
+        if name not in ids and not visible_dataset.makes(source.name, name)
     ]
