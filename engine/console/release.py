@@ -20,6 +20,7 @@ from srsql.engine.release.correct import Correction
 from srsql.engine.release.ids import LookedUp
 from srsql.engine.release.request import Range, Released, is_range
 from srsql.engine.release.series_commands import SeriesInfo
+from srsql.engine.risk.persons import AT, at_match
 from srsql.engine.risk.singling_out import DRUGS_OR_TERMS, ITEMS
 from srsql.engine.warehouse.releases import OPTIONAL_COLUMNS
 from srsql.engine.warehouse.series import IDS, ORIGINAL
@@ -168,8 +169,8 @@ def person_lines(persons: dict[str, dict[str, Any]], unsearched: Sequence[str]) 
             f"  suspected duplicates: not searched for in {unsearched[-1]}{more}, so that k is of "
             "case ids, and nobody knows of how many people: 'srsql duplicates'"
         )
-    for at in ("0.9", "0.99"):
-        facts = persons.get(f"carriers, match {at}") or persons.get(f"groups, match {at}")
+    for at in AT:
+        facts = at_match(persons, at)
         if facts and facts["groups"]:
             share = facts["reach_k_by_duplicates"] / facts["groups"]
             yield (

@@ -85,6 +85,13 @@ def write_receipt(receipt: Receipt, file: Path) -> None:
         raise ForgetError(f"the receipt {file} cannot be written: {error.strerror}") from None
 
 
+def _first_of(names: Sequence[str]) -> str:
+    """The first names of a list, and how many there are more."""
+    more = len(names) - LISTED
+    listed = ", ".join(map(printable, names[:LISTED]))
+    return f"{listed} and {more:,} more" if more > 0 else listed
+
+
 def receipt_parts(made: Receipt, db: Path) -> Parts:
     """What was erased where, what stays and why, and what is to be done."""
     done = "would be erased" if made.dry_run else "erased"
@@ -94,11 +101,9 @@ def receipt_parts(made: Receipt, db: Path) -> Parts:
         f"{'would be forgotten' if made.dry_run else 'forgotten'} ({printable(made.reason)})"
     )
     if made.not_found:
-        named = ", ".join(map(printable, made.not_found[:LISTED]))
-        more = len(made.not_found) - LISTED
         yield (
-            f"not found: {named}{f' and {more:,} more' if more > 0 else ''}: a file that brings "
-            "them is recognized all the same"
+            f"not found: {_first_of(made.not_found)}: a file that brings them is recognized all "
+            "the same"
         )
     for title, rows in ((f"rows {done}", made.erased), ("rows under a token", made.renamed)):
         if rows:
@@ -106,11 +111,9 @@ def receipt_parts(made: Receipt, db: Path) -> Parts:
     for draft in made.drafts:
         yield f"draft removed: {draft}"
     if made.duplicates:
-        named = ", ".join(map(printable, made.duplicates[:LISTED]))
-        more = len(made.duplicates) - LISTED
         yield (
-            f"may be the same person, and stay: {named}{f' and {more:,} more' if more > 0 else ''}"
-            ": forget them as well, if they are"
+            f"may be the same person, and stay: {_first_of(made.duplicates)}: forget them as well, "
+            "if they are"
         )
     yield "what stays:"
     yield from (f"  {text}" for text in made.stays)

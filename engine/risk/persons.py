@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 from srsql.engine.measures import MeasureRow
 from srsql.engine.warehouse.warehouse import Warehouse
 
+Told = TypeVar("Told")
 REACHED, LEAST = "reached_by_duplicates", "least_persons"
 CARRIERS, GROUPS = "carriers", "groups"
 AT = {"0.9": "k_by_persons_90_percent", "0.99": "k_by_persons_99_percent"}
@@ -16,6 +17,12 @@ PRIVATE, UNSEARCHED = "persons", "persons_not_searched"
 """Under which names the private manifest tells all of it, or in which periods nobody searched."""
 OF_PERSONS = (*AT.values(), PRIVATE, UNSEARCHED)
 """What manifests tell of persons; it is measured anew of every version."""
+
+
+def at_match(by_scope: Mapping[str, Told], at: str) -> Told | None:
+    """What is told at a match probability: of those who carry the bounds in a series, or else of
+    all groups; None: nothing."""
+    return by_scope.get(f"{CARRIERS}, match {at}") or by_scope.get(f"{GROUPS}, match {at}")
 
 
 def measure_persons(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
@@ -57,7 +64,7 @@ def public_persons(rows: Iterable[MeasureRow], *, perturbs: bool) -> dict[str, i
     least = {row.scope: row for row in rows if row.measure == LEAST}
     told = {}
     for at, name in AT.items():
-        row = least.get(f"{CARRIERS}, match {at}") or least.get(f"{GROUPS}, match {at}")
+        row = at_match(least, at)
         if row is not None and row.ratio is not None and row.threshold is not None:
             told[name] = int(min(row.ratio, row.threshold))
     return told
