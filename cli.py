@@ -151,6 +151,7 @@ def release(
             make = engine.release_range if is_range(quarter) else engine.release
             made = make(quarter, dataset=dataset, progress=progress, **chosen(options))
     show_release.warn_of_ids(made)
+    show_release.warn_of_columns(made)
     show(made, as_json, show_release.made_parts(made))
 
 
@@ -202,6 +203,16 @@ def correct(quarter: str, db: Path, as_json: bool, **options: Any) -> None:
     with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
         made = engine.correct(quarter, progress=progress, **options)
     show(made, as_json, show_release.corrected_lines(made))
+
+
+@cli.command()
+@options_of(Engine.duplicates)
+@warehouse
+def duplicates(db: Path, as_json: bool, **options: Any) -> None:
+    """Search for cases that may be one person (record linkage by splink); the pairs are kept."""
+    with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
+        found = engine.duplicates(progress=progress, **given(options))
+    show(found, as_json, show_release.duplicates_parts(found))
 
 
 @cli.command()

@@ -6,11 +6,12 @@ A dataset is one TOML file (see ``toml_file``); ``roles`` has its parts.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from srsql.schemas.derived import PUBLISHED, WITHHELD, Derived, Number, Place
 from srsql.schemas.hierarchy import Hierarchy
 from srsql.schemas.roles import Name, Qid, Sensitive, Signals, Source, Strict, Table
 
@@ -27,6 +28,10 @@ class Dataset(Strict):
     id_type: Literal["integer", "text"] = "integer"
     source: Source
     tables: tuple[Table, ...]
+    earlier_versions: tuple[int, ...] = ()
+    """Versions before this one that differ from it in nothing but optional columns."""
+    derived: tuple[Derived, ...] = ()
+    """Coarse columns of the report table, made at ingestion."""
     qid: tuple[Qid, ...]
     sensitive: tuple[Sensitive, ...]
     quasi_sensitive: tuple[Sensitive, ...] = ()
@@ -69,9 +74,11 @@ class Dataset(Strict):
 
     def _read(self) -> dict[str, Any]:
         """What decides how data are read and what of them is published."""
-        dump = self.model_dump(exclude={"signals", "title", "version"})
+        dump = self.model_dump(exclude={"signals", "title", "version", "earlier_versions"})
         for qid in dump["qid"]:
             del qid["groups"]
+        for table in dump["tables"]:
+            del table["optional"]  # every column is read, and a series says what it shows
         return dump
 
     def with_categories(self) -> Dataset:
@@ -118,6 +125,7 @@ class Dataset(Strict):
             return self.model_copy(update=update)
         named = (*self.sensitive, *self.quasi_sensitive)
         affected = {a.table for a in named if a.column in attributes}
+        told = {d.name for d in self.derived if any(name in affected for name, _ in d.sources)}
         counted = self.signals and {self.signals.drug_table, self.signals.reaction_table}
         signals = None if counted and (counted & affected or not rows) else self.signals
         if signals is not None and signals.indication_table in affected:
@@ -125,13 +133,73 @@ class Dataset(Strict):
         return self.model_copy(
             update={
                 "tables": tuple(
-                    t.model_copy(update={"publish": ()}) if t.name in affected or not rows else t
+                    t.model_copy(update={"publish": ()})
+                    if t.name in affected or not rows
+                    else t.model_copy(
+                        update={"publish": tuple(name for name in t.publish if name not in told)}
+                    )
+                    if t.name == self.report_table
+                    else t
                     for t in self.tables
                 ),
                 "signals": signals,
                 "rows": rows,
             }
         )
+
+    def with_columns(self, columns: Iterable[str]) -> Dataset:
+        """The same dataset with optional columns published as well, given as ``table.column``.
+
+        Raises:
+            ValueError: one of them is not optional.
+        """
+        wanted = tuple(dict.fromkeys(columns))
+        known = self.optional_columns
+        for each in wanted:
+            if each not in known:
+                raise ValueError(
+                    f"{each!r} is no optional column of {self.name} (it has: "
+                    f"{', '.join(known) or 'none'})"
+                )
+        if not wanted:
+            return self
+        shown = [
+            t.model_copy(
+                update={
+                    "publish": (
+                        *t.publish, *(n for n in t.optional if f"{t.name}.{n}" in wanted)
+                    )
+                }
+            )
+            for t in self.tables
+        ]  # fmt: skip
+        return self.model_copy(update={"tables": tuple(shown)})
+
+    @property
+    def published(self) -> set[Place]:
+        """Table and column of what is published as it is."""
+        return {(table.name, name) for table in self.row_tables for name in table.publish}
+
+    @property
+    def optional_columns(self) -> list[str]:
+        """What a series may ask for, as ``table.column``."""
+        return [f"{table.name}.{name}" for table in self.tables for name in table.optional]
+
+    def makes(self, table: str, column: str) -> bool:
+        """Whether a column of a table is a derived one."""
+        return table == self.report_table and self.derived_of(column) is not None
+
+    def derived_of(self, name: str) -> Derived | None:
+        """The derived column of that name, if there is one."""
+        return next((each for each in self.derived if each.name == name), None)
+
+    @property
+    def told_derived(self) -> tuple[Derived, ...]:
+        """The derived columns that a release shows: as a region, or as they are."""
+        shown = {name for table, name in self.published if table == self.report_table}
+        if self.rows:
+            shown |= {qid.column for qid in self.qid}
+        return tuple(each for each in self.derived if each.name in shown)
 
     @property
     def signal_rows(self) -> bool:
@@ -153,6 +221,8 @@ class Dataset(Strict):
         if all(table.name != self.report_table for table in self.tables):
             raise ValueError(f"report_table {self.report_table!r} is not among the tables")
         self._check_roles()
+        for derived in self.derived:
+            self._check_derived(derived)
         if self.signals is not None:
             self._check_signals(self.signals)
         self._check_reader()
@@ -161,6 +231,9 @@ class Dataset(Strict):
                 self._need(f"tables.{table.name}", table.name, self.report_id)
             for column in table.publish:
                 self._check_published(table, column)
+            for column in table.optional:
+                self._check_optional(table, column)
+        self._check_derived_together()
         return self
 
     def _need(self, key: str, table: str, column: str) -> None:
@@ -180,7 +253,14 @@ class Dataset(Strict):
         if len({q.name for q in self.qid}) != len(self.qid):
             raise ValueError("qid: two quasi-identifiers have the same name")
         for qid in self.qid:
-            self._need(f"qid.{qid.name}.column", self.report_table, qid.column)
+            made = self.derived_of(qid.column)
+            if made is None:
+                self._need(f"qid.{qid.name}.column", self.report_table, qid.column)
+            elif qid.kind == "numeric" and not made.number:
+                raise ValueError(
+                    f"qid.{qid.name}: the values of the derived column {made.name!r} are no "
+                    'numbers: give kind = "categorical" with a hierarchy'
+                )
             if qid.unit_column:
                 self._need(f"qid.{qid.name}.unit_column", self.report_table, qid.unit_column)
         for key, attributes in (
@@ -193,8 +273,9 @@ class Dataset(Strict):
     def _check_published(self, table: Table, column: str) -> None:
         """A published column is declared, and neither is nor shows an id or a quasi-identifier."""
         key = f"tables.{table.name}.publish"
-        self._need(key, table.name, column)
         is_report = table.name == self.report_table
+        if not self.makes(table.name, column):
+            self._need(key, table.name, column)
         if column in table.serial and is_report:
             raise ValueError(f"tables.{table.name}.serial: only child tables have one")
         guarded = {c for q in self.qid for c in (q.column, q.unit_column) if c}
@@ -212,6 +293,130 @@ class Dataset(Strict):
                 f"{key}: {column!r} is a quasi-identifier, which is released as a region: "
                 "take it out"
             )
+
+    def _check_optional(self, table: Table, column: str) -> None:
+        """An optional column could be published, and no series has it already."""
+        key = f"tables.{table.name}.optional"
+        if table.name == self.report_table:
+            raise ValueError(f"{key}: only child tables have optional columns")
+        if column in table.publish or table.optional.count(column) > 1:
+            raise ValueError(f"{key}: {column!r} is named twice: a column is published or optional")
+        named = (*self.sensitive, *self.quasi_sensitive)
+        if any((a.table, a.column) == (table.name, column) for a in named):
+            raise ValueError(f"{key}: {column!r} is sensitive: publish it or leave it out")
+        if not table.publish:
+            raise ValueError(f"{key}: no column of the table is published: publish one or none")
+        try:
+            self._check_published(table, column)
+        except ValueError as error:
+            raise ValueError(str(error).replace(".publish:", ".optional:", 1)) from None
+
+    def _check_derived(self, derived: Derived) -> None:
+        """Sources are plain columns, and what is claimed of them is so."""
+        key = f"derived.{derived.name}"
+        report = self.table(self.report_table)
+        taken = {*(c.name for c in report.columns), *report.unpivot, "quarter", "srsql_line"}
+        if sum(other.name == derived.name for other in self.derived) > 1:
+            raise ValueError(f"{key}: two derived columns have this name")
+        if derived.name in taken:
+            raise ValueError(
+                f"{key}: the report table has a column of that name: call it otherwise"
+            )
+        if len(set(derived.sources)) < len(derived.sources):
+            raise ValueError(f"{key}: both dates are the same column: give two")
+        for place in derived.sources:
+            self._need(key, *place)
+            self._check_source(key, derived, place)
+        if derived.dates and derived.claim != WITHHELD:
+            raise ValueError(f'{key}.claim: dates are never published: claim "{WITHHELD}"')
+        shown = [place for place in derived.sources if any(self._may_show(place))]
+        if derived.claim == WITHHELD and shown:
+            table, column = next(self._may_show(shown[0]))
+            raise ValueError(
+                f"{key}.claim: {'.'.join(shown[0])} is or may be published, as {table}.{column}: "
+                + (
+                    "dates that a column is made from never are, take it out there"
+                    if derived.dates
+                    else f'claim "{PUBLISHED}", or take it out there'
+                )
+            )
+        always = {(t.name, name) for t in self.tables for name in t.publish}
+        if derived.claim == PUBLISHED and not set(derived.sources) <= always:
+            raise ValueError(
+                f'{key}.claim: {".".join(derived.sources[0])} is not published: claim "{WITHHELD}"'
+            )
+
+    def _may_show(self, place: Place) -> Iterator[Place]:
+        """Published and optional columns that are a column, or may read the same place as it."""
+        name, column = place
+        table = self.table(name)
+        for other in (*table.publish, *table.optional):
+            if other == column or _sources(table, other) & _sources(table, column):
+                yield name, other
+
+    def _check_source(self, key: str, derived: Derived, place: Place) -> None:
+        """A source is no id, no quasi-identifier and nothing sensitive, by whatever name."""
+        name, column = place
+        table = self.table(name)
+        special = dict.fromkeys(self.id_columns, "an id")
+        special |= dict.fromkeys(table.serial, "a serial number")
+        if name == self.report_table:
+            guarded = {c for q in self.qid for c in (q.column, q.unit_column) if c}
+            special |= dict.fromkeys(guarded, "a quasi-identifier")
+        special |= {a.column: "sensitive" for a in self.sensitive if a.table == name}
+        if not isinstance(derived, Number):
+            named = {a.column for a in self.quasi_sensitive if a.table == name}
+            special |= dict.fromkeys(named, "quasi-sensitive")
+        for other, what in special.items():
+            if other == column or _sources(table, other) & _sources(table, column):
+                by = "" if other == column else f", by the name of {other!r} in the file"
+                raise ValueError(
+                    f"{key}: {name}.{column} is {what}{by}: a column is made from what is neither "
+                    "an id, nor a quasi-identifier, nor sensitive"
+                )
+        if isinstance(derived, Number) and any(a.table == name for a in self.sensitive):
+            raise ValueError(
+                f"{key}: rows of {name} have sensitive values, which may be suppressed: their "
+                "number is not told"
+            )
+
+    def _read_from(self, derived: Derived) -> set[tuple[str, str]]:
+        """Where in the files a column is made from: table and name there, in lower case."""
+        return {
+            (name, text)
+            for name, column in derived.sources
+            for text in _sources(self.table(name), column) or {column}
+        }
+
+    def _check_derived_together(self) -> None:
+        """Columns that tell of one thing twice would tell it finer than each of them claims."""
+        published = set(self.table(self.report_table).publish)
+        regions = {qid.column for qid in self.qid}
+        for place, first in enumerate(self.derived):
+            for second in self.derived[place + 1 :]:
+                pair = {first.name, second.name}
+                if not self._read_from(first) & self._read_from(second):
+                    continue
+                if first.dates != second.dates:
+                    raise ValueError(
+                        f"derived.{second.name}: {first.name} and {second.name} are made from one "
+                        "column, which is a date to one of them alone: of a date only periods and "
+                        "elapsed days are made"
+                    )
+                if not pair & published:
+                    continue
+                if pair & regions:
+                    raise ValueError(
+                        f"derived.{second.name}: {first.name} and {second.name} are made from one "
+                        "column, and one of them is a quasi-identifier, which the other would tell "
+                        "as it is: take it out of publish"
+                    )
+                finer = PUBLISHED not in (first.claim, second.claim)
+                if pair <= published and type(first) is type(second) and finer:
+                    raise ValueError(
+                        f"derived.{second.name}: {first.name} tells the same in other classes, and "
+                        "both together tell it finer than each claims: publish one of them"
+                    )
 
     def _check_reader(self) -> None:
         """Files are named for the readers of files, tables for that of tables."""
@@ -284,4 +489,4 @@ def _sources(table: Table, name: str) -> set[str]:
         for column in table.columns
         if column.name == name
         for text in (column.name, *column.aliases)
-    }
+    } | {text.strip().lower() for text in table.unpivot.get(name, ())}

@@ -119,6 +119,9 @@ class Table(Strict):
     required: bool = True
     publish: tuple[Name, ...] = ()
     """Columns that leave the house as they are (child tables: the released child columns)."""
+    optional: tuple[Name, ...] = ()
+    """Columns of a child table that leave the house as they are where a series asks for them
+    (``--columns``), and not otherwise."""
     serial: dict[Name, Name] = Field(default_factory=dict)
     """Published column that numbers things of a report -> name of the numbering, which tables may
     share. Series with pseudonyms publish 1, 2, 3 ... instead, since some sources number across all

@@ -33,9 +33,10 @@ def load_dataset(name_or_path: str | Path) -> Dataset:
     Raises:
         SchemaError: unknown name, unreadable file, or a key that is missing or wrong.
     """
-    if str(name_or_path) in builtin_names():
+    shipped = str(name_or_path).replace("-", "_")  # no name has a hyphen
+    if shipped in builtin_names():
         folder: Path | Traversable = resources.files("srsql.schemas")
-        file = folder / f"{name_or_path}.toml"
+        file = folder / f"{shipped}.toml"
     else:
         path = Path(name_or_path)
         if not path.is_file():
@@ -83,6 +84,9 @@ def parse_dataset(text: str, folder: Path | Traversable, origin: str = "dataset"
             except (OSError, ValueError, csv.Error) as error:
                 raise SchemaError(f"{origin}: key qid.{qid.name}.{key}: {error}") from None
             trees[key][qid.name] = tree
+    lost = _lost_labels(dataset, trees["hierarchy"])
+    if lost:
+        raise SchemaError(f"{origin}: {lost}")
     return dataset.model_copy(update={"hierarchies": trees["hierarchy"], "groups": trees["groups"]})
 
 
@@ -99,6 +103,20 @@ def _validated(raw: dict[str, Any], text: str) -> Dataset | str:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "schema"
         return f"key {key}: {first['msg'].removeprefix('Value error, ')}"
+
+
+def _lost_labels(dataset: Dataset, trees: dict[str, Hierarchy]) -> str:
+    """What is wrong with the first hierarchy that lacks a class of its column; or nothing."""
+    for qid in dataset.qid:
+        made = dataset.derived_of(qid.column)
+        labels = made.labels if made is not None and qid.kind == "categorical" else None
+        for label in labels or ():
+            if label not in trees[qid.name].number and label not in qid.aliases:
+                return (
+                    f"key qid.{qid.name}.hierarchy: no node {label!r}, which is a class of the "
+                    f"derived column {qid.column!r}: its classes are {', '.join(labels or ())}"
+                )
+    return ""
 
 
 def _check_groups(qid: Qid, tree: Hierarchy) -> None:

@@ -130,6 +130,7 @@ class Column(_Strict):
         "quasi-sensitive",
         "serial number",
         "published as it is",
+        "derived",
         "cluster",
         "records",
         "joint cluster",
@@ -250,6 +251,30 @@ class ShownCases(_Strict):
     """With nothing or the root: not known, or given up."""
 
 
+class DerivedClaim(_Strict):
+    """What is claimed of a column that was made from others, and the rule that made it."""
+
+    name: Name
+    attributes: tuple[Name, ...] = ()
+    """The quasi-identifiers that are read from it; none: it is published as it is."""
+    rule: Literal["period", "elapsed", "occurs", "number"]
+    sources: tuple[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*[.][a-z][a-z0-9_]*$")], ...]
+    """As ``table.column``; of ``elapsed`` the start comes first."""
+    step: Literal["year", "quarter", "month"] | None = None
+    classes: tuple[Count, ...] = ()
+    """Numbers with which a class begins, after the one that begins with 0."""
+    values: tuple[Line, ...] = ()
+    """Of which one has to occur; none: any does."""
+    labels: tuple[Line, ...] = ()
+    """Every value that it can have."""
+    claim: Literal["sources withheld", "sources published"]
+
+    @model_serializer(mode="wrap")
+    def _told(self, told: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What the rule does not have is not named."""
+        return {name: value for name, value in told(self).items() if value not in (None, (), [])}
+
+
 class Manifest(_Strict):
     """``manifest.json``: everything that is claimed of the artifact."""
 
@@ -292,6 +317,8 @@ class Manifest(_Strict):
     """None: of a version before 4."""
     shown: tuple[ShownCases, ...] | None = None
     """One of each quasi-identifier; None: of a version before 4."""
+    derived: tuple[DerivedClaim, ...] | None = None
+    """Columns that were made from others; None: there are none."""
     files: dict[FileName, Digest]
     """SHA-256 of every file but this one and ``SHA256SUMS``."""
 
@@ -299,7 +326,7 @@ class Manifest(_Strict):
     def _told(self, told: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """What an artifact does not make use of, its manifest does not name."""
         values: dict[str, Any] = told(self)
-        unused = {name for name in ("stated", "shown") if values[name] is None}
+        unused = {name for name in ("stated", "shown", "derived") if values[name] is None}
         unused |= set() if self.csv_safe else {"csv_safe"}
         return {name: value for name, value in values.items() if name not in unused}
 

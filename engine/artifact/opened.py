@@ -22,7 +22,7 @@ from sqlglot import exp
 
 from srsql.engine.artifact.documents import public_manifest
 from srsql.engine.artifact.format import Manifest, quarters_of
-from srsql.engine.artifact.verify.declarations import differences, shipped_dataset
+from srsql.engine.artifact.verify.declarations import differences, shipped_dataset, with_shown
 from srsql.engine.artifact.verify.files import check_files, read_hierarchies, read_thresholds
 from srsql.engine.artifact.verify.reading import check_tables, connection, loaded, read_tables
 from srsql.engine.errors import ArtifactError, one_line
@@ -158,6 +158,7 @@ def _dataset_of(parts: Sequence[tuple[Path, Manifest]], given: Dataset | None) -
         raise ArtifactError(
             f"the artifacts are of dataset {first.dataset!r}, not of {given.name!r}"
         )
+    given = None if given is None else with_shown(first, given)
     found = shipped_dataset(first) if given is None else given
     if found is None:
         raise ArtifactError(

@@ -1,9 +1,10 @@
 """The page with which anybody checks an artifact in a browser, and counts in it.
 
-Its sources are the files of ``verifier/``: one page, one style, and JavaScript without a framework
-or a library. They are an implementation of their own of what ``verify`` checks and ``query``
-counts, from the format as ``format`` describes it: nothing of theirs is computed here. What comes
-from Python are facts alone: the version, and what the datasets that ship declare.
+Its sources are the files of ``verifier/``: one page, one style, and JavaScript without a framework;
+``hyparquet.js`` is a library that reads Parquet, bundled as it is, with its licence. The others are
+an implementation of their own of what ``verify`` checks and ``query`` counts, from the format as
+``format`` describes it: nothing of theirs is computed here. What comes from Python are facts alone:
+the version, and what the datasets that ship declare.
 
 The page is one file that loads nothing. Its Content-Security-Policy names its script and its style
 by their hashes, so that no other script runs, whatever an artifact has in its names, and allows no
@@ -27,8 +28,8 @@ from srsql.version import __version__
 
 _SOURCES = Path(__file__).parent / "verifier"
 WORK = (
-    "bytes.js", "rows.js", "manifest.js", "checks.js", "row_checks.js", "counts.js", "answers.js",
-    "worker.js",
+    "hyparquet.js", "bytes.js", "rows.js", "manifest.js", "parquet.js", "checks.js",
+    "row_checks.js", "series.js", "counts.js", "answers.js", "ratios.js", "worker.js",
 )  # fmt: skip
 """What the worker runs, in this order; ``view.js`` is what the page runs."""
 
@@ -84,8 +85,9 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
         dataset: one that ships.
 
     Returns:
-        ``name``, ``version``, ``columns`` (name with table, role), ``attributes`` as manifests tell
-        them, and ``trees`` (attribute, its nodes with their parents).
+        ``name``, ``version``, ``earlier`` (versions that lack optional columns alone), ``optional``
+        (their names with table), ``columns`` (name with table, role), ``attributes`` as manifests
+        tell them, and ``trees`` (attribute, its nodes with their parents).
     """
     special = {(a.table, a.column): "quasi-sensitive" for a in dataset.quasi_sensitive}
     special |= {(a.table, a.column): "sensitive" for a in dataset.sensitive}
@@ -95,7 +97,11 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
         columns[f"{table.name}.{dataset.report_id}"] = "report id"
         for name in table.publish:
             plain = "serial number" if name in table.serial else "published as it is"
+            if dataset.makes(table.name, name):
+                plain = "derived"
             columns[f"{table.name}.{name}"] = special.get((table.name, name), plain)
+        for name in table.optional:
+            columns.setdefault(f"{table.name}.{name}", "published as it is")
     report = dataset.report_table
     columns[f"{report}.quarter"] = "period"
     trees: list[tuple[str, list[tuple[str, str]]]] = []
@@ -111,6 +117,8 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
     return {
         "name": dataset.name,
         "version": dataset.version,
+        "earlier": list(dataset.earlier_versions),
+        "optional": dataset.optional_columns,
         "columns": list(columns.items()),
         "attributes": [_attribute(qid) for qid in dataset.qid],
         "trees": trees,

@@ -22,6 +22,7 @@ import duckdb
 from srsql.engine.errors import IngestError, one_line
 from srsql.engine.ingest import account, known_cases, rejects, relations
 from srsql.engine.ingest.account import IngestedFile, IngestedPeriod, Status
+from srsql.engine.ingest.derive import make_derived
 from srsql.engine.ingest.raw_tables import (
     CODE,
     JUDGED,
@@ -237,6 +238,7 @@ class _PeriodIngestion:
             fill_codes(self.warehouse, self.dataset)
             files = [self._file(n, next(files_in_turn)) for n in range(len(self.source.members))]
             account.check_rates(self.warehouse, self.ingestion, files, self.options.max_reject_rate)
+            files = self._with_derived(files)
             if change is not None:
                 change.put(self.source.quarter)
             files = [self._with_orphans(file) for file in files]
@@ -381,6 +383,19 @@ class _PeriodIngestion:
         loaded = self.warehouse.value(query("ingest/account", "records_to_load"))
         drop_temporary(self.warehouse, JUDGED)
         return extracted.lines, int(loaded)
+
+    def _with_derived(self, files: list[IngestedFile]) -> list[IngestedFile]:
+        """Make the derived columns; the files, with the values that are of no use for them."""
+        if not self.dataset.derived:
+            return files
+        make_derived(self.warehouse, self.dataset, self.source.quarter, self.place)
+        report = next(file for file in files if file.table == self.dataset.report_table)
+        key = FileKey(self.ingestion, self.source.quarter, report.file)
+        rejects.store_derived(self.warehouse, self.dataset, key, self.place)
+        counts = rejects.count_rejects(self.warehouse, self.ingestion, report.file)
+        values = sum(n for (kind, _), n in counts.items() if kind == "value")
+        counted = dataclasses.replace(report, values_rejected=values)
+        return [counted if file is report else file for file in files]
 
     def _with_orphans(self, file: IngestedFile) -> IngestedFile:
         if file.table in (account.WITHDRAWN, self.dataset.report_table):

@@ -16,6 +16,8 @@ from srsql.engine.ingest import units
 from srsql.engine.ingest.records import RecordTable, call, field_at, is_null, known, text_of
 from srsql.engine.warehouse.catalog import normalized, trimmed
 from srsql.engine.warehouse.layout import (
+    derived,
+    made_columns,
     qids_of,
     raw_columns,
     raw_table,
@@ -150,7 +152,10 @@ def load_statement(
     parsed = exp.select("line", *values).from_(temporary(JUDGED)).where("reason IS NULL")
     rows = exp.select().from_(parsed.subquery("parsed", copy=False), copy=False)
     usable: list[exp.Expression] = []
+    made = made_columns(dataset, declared)
     for qid in qids_of(dataset, declared):
+        if derived(qid.name) in made:
+            continue
         if qid.kind == "numeric":
             rows = _granules_join(rows, dataset, declared, places, qid)
             usable.append(column("granules", f"number_{qid.name}"))
@@ -173,7 +178,9 @@ def load_statement(
     target = exp.Schema(
         this=place(dataset, declared.name),
         expressions=[
-            exp.to_identifier(name, quoted=True) for name in raw_columns(dataset, declared)
+            exp.to_identifier(name, quoted=True)
+            for name in raw_columns(dataset, declared)
+            if name not in made
         ],
     )
     rows = rows.order_by(column("line", "parsed"), copy=False)

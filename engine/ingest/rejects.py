@@ -23,9 +23,10 @@ from srsql.engine.ingest.raw_tables import (
 from srsql.engine.ingest.records import RecordTable, call, field_at, is_null, known, text_of
 from srsql.engine.warehouse.catalog import trimmed
 from srsql.engine.warehouse.layout import derived, qids_of, raw_table
-from srsql.engine.warehouse.statements import column, create, query, temporary
+from srsql.engine.warehouse.statements import SPACES, column, create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
+from srsql.schemas.derived import Period
 
 RECORD_TEXT = 10_000
 """Characters of a rejected record that are stored."""
@@ -186,6 +187,43 @@ def value_statements(
                 values = exp.select().from_(temporary(JUDGED)).where("reason IS NULL")
                 found.append(_store(values, column("line"), name, value, reason))
     return found
+
+
+def store_derived(
+    warehouse: Warehouse, dataset: Dataset, key: FileKey, place: Place = raw_table
+) -> None:
+    """Write to ``srsql.reject`` what derived columns of a period could not be made of or used as.
+
+    Args:
+        warehouse: with the derived columns made.
+        dataset: declares them.
+        key: the file of the report table.
+        place: where its rows were loaded into.
+    """
+    declared = dataset.table(dataset.report_table)
+    made = {each.name for each in dataset.derived}
+    own = dataset.model_copy(update={"qid": tuple(q for q in dataset.qid if q.column in made)})
+    statements = value_statements(own, declared, {}, place)
+    period = exp.EQ(this=column("quarter", "t"), expression=exp.Parameter(this="quarter"))
+    rows = exp.select().from_(place(dataset, declared.name, "t")).where(period)
+    for each in dataset.derived:
+        for table, source in each.sources if each.dates else ():
+            if table != declared.name:
+                continue
+            date = column(source, "t")
+            told: str = "day"
+            if isinstance(each, Period):
+                unread, told = is_null(column(each.name, "t")), each.step
+            else:
+                day = exp.Anonymous(this="day_of", expressions=[date.copy(), text_of(SPACES)])
+                unread = is_null(exp.Dot(this=exp.to_identifier("srsql"), expression=day))
+            reason = exp.Case().when(
+                exp.and_(known(trimmed(date)), unread), text_of(f"no date that tells its {told}")
+            )
+            line = column(derived("line"), "t")
+            statements.append(_store(rows, line, source, date.copy(), reason))
+    for statement in statements:
+        warehouse.run(statement, _parameters(dataset, key))
 
 
 def _store(

@@ -223,9 +223,29 @@ def visible_part(
         raise ReleaseError(f"--terms does not go with the model {model.name}")
     _check_options(model, terms)
     check_attributes(dataset, terms)
+    _need_regions_without(dataset, terms, rows=model.releases_case_rows)
     if terms.whole_rows:
         return dataset.without_terms(None, rows=True)
     return dataset.without_terms(terms.attributes, rows=model.releases_case_rows)
+
+
+def _need_regions_without(dataset: Dataset, terms: DisassociationParameters, *, rows: bool) -> None:
+    """Refuse a quasi-identifier that is made from rows whose terms are told apart from cases.
+
+    Raises:
+        ReleaseError: the text names it.
+    """
+    named = (*dataset.sensitive, *dataset.quasi_sensitive)
+    apart = {a.table for a in named if terms.whole_rows or a.column in terms.attributes}
+    for qid in dataset.qid if rows else ():
+        made = dataset.derived_of(qid.column)
+        for table, source in made.sources if made else ():
+            if table in apart:
+                raise ReleaseError(
+                    f"--terms: the quasi-identifier {qid.name} is made from {table}.{source}, and "
+                    f"what rows of {table} tell is told apart from cases: its region would tell "
+                    "it, leave it out of the dataset or leave these terms with their rows"
+                )
 
 
 def _check_options(model: GroupingModel, terms: DisassociationParameters) -> None:

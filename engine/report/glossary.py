@@ -6,7 +6,14 @@ from typing import Any
 
 from srsql.engine.checks.registry import CHECKS
 from srsql.engine.report.page import Fact
-from srsql.engine.risk.singling_out import PERCENT, verbatim_columns
+from srsql.engine.risk.singling_out import (
+    DRUGS_OR_TERMS,
+    ITEMS,
+    PERCENT,
+    derived_text,
+    items_named,
+    verbatim_columns,
+)
 from srsql.schemas import Dataset
 from srsql.schemas.glossary import Term, term, terms
 
@@ -47,6 +54,8 @@ def beside_region(visible_dataset: Dataset, manifest: dict[str, Any]) -> dict[st
     return {
         "protected": [qid.name for qid in visible_dataset.qid] if visible_dataset.rows else [],
         "verbatim": verbatim_columns(visible_dataset),
+        "derived": derived_text(visible_dataset),
+        "items": items_named(visible_dataset),
         "shares": {
             name: manifest[name] for name in (*PERCENT, "measured_cases") if name in manifest
         },
@@ -58,7 +67,7 @@ def singled_out_facts(manifest: dict[str, Any]) -> list[Fact]:
     share = manifest.get("one_candidate_percent_2_items")
     if share is None:
         return []
-    name = "of cases singled out by region and 2 drugs or terms"
+    name = f"of cases singled out by region and 2 {manifest.get(ITEMS, DRUGS_OR_TERMS)}"
     return [Fact("singled-out", name, share, f"{share} %")]
 
 

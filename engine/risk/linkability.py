@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
 from sqlglot import exp
 
 from srsql.engine.measures import MeasureRow
-from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.catalog import normalized, registered_dataset
 from srsql.engine.warehouse.layout import store_of
 from srsql.engine.warehouse.releases import perturbed_positions
 from srsql.engine.warehouse.statements import (
@@ -35,7 +35,7 @@ from srsql.schemas import Dataset
 TOPIC = "risk/linkability"
 MAX_LINKABLE = Fraction(1, 20)
 """Share of rows that may link to another release of the quarter before somebody has to say yes."""
-Kind = Literal["other series", "earlier version", "other quarter of this series"]
+Kind = Literal["other series", "earlier version", "other quarter of this series", "other dataset"]
 CASES, ITEMS = "srsql_link_case", "srsql_link_item"
 PAIRS = "srsql_link_pair"
 TOGETHER = "srsql_link_together"
@@ -55,6 +55,8 @@ class Other:
     series: str
     quarter: str
     status: str
+    dataset: str = ""
+    """Of the release, where it is another one; empty: the same."""
 
     @property
     def scope(self) -> str:
@@ -64,7 +66,8 @@ class Other:
         if self.kind == "other quarter of this series":
             return f"{self.quarter} of this series"
         gone = f", superseded (release {self.release_id})" if self.status == "superseded" else ""
-        return f"series {self.series}{gone}"
+        of = f"dataset {self.dataset}, " if self.dataset else ""
+        return f"{of}series {self.series}{gone}"
 
 
 @dataclass(frozen=True)
@@ -80,14 +83,15 @@ class Links:
 def other_releases(warehouse: Warehouse, release_id: int) -> list[Other]:
     """The releases of the quarter that are or were out, in this series and in others.
 
-    Those whose rows are no case's, and somebody else's, have no rows that could be compared.
+    Those of another dataset count where they were made of some of the same files. Those whose rows
+    are no case's, and somebody else's, have no rows that could be compared.
     """
     key = {"release_id": release_id}
     own = warehouse.rows(query(TOPIC, "own"), key)[0][1]
     return [
         Other("earlier version" if row[1] == own else "other series", *row)
         for row in warehouse.rows(query(TOPIC, "of_the_quarter"), key)
-    ]
+    ] + [Other("other dataset", *row) for row in warehouse.rows(query(TOPIC, "of_the_files"), key)]
 
 
 def neighbours(warehouse: Warehouse, release_id: int) -> list[Other]:
@@ -128,7 +132,7 @@ def link(
 
     Args:
         warehouse: may be read-only, or within a transaction.
-        dataset: of all these releases.
+        dataset: of the release.
         release_id: a release or a draft.
         others: what its rows are compared with; those without rows of cases are left out.
         together: numbers of those whose links are counted together.
@@ -139,6 +143,11 @@ def link(
     with workspace(warehouse):
         warehouse.run(f"CREATE OR REPLACE TEMP TABLE {TOGETHER} (case_no BIGINT)")
         for other in others:
+            if other.dataset:
+                row = _row_of_shared_cases(warehouse, dataset, release_id, other)
+                if row is not None:
+                    to_each.append((other, row))
+                continue
             if not compare(warehouse, dataset, release_id, other.release_id):
                 continue
             to_each.append((other, _row(warehouse, release_id, other.scope, PAIRS)))
@@ -146,7 +155,27 @@ def link(
                 found = dotted("temp", "main", PAIRS)
                 warehouse.run(f"INSERT INTO {shared} SELECT p.case_no FROM {found} AS p")
                 to_any = _row(warehouse, release_id, ANY, TOGETHER)
+    for other, row in to_each:  # those of another dataset are numbered otherwise
+        counts = other.dataset and other.release_id in together
+        if counts and (to_any is None or (row.violating or 0) > (to_any.violating or 0)):
+            to_any = replace(row, scope=ANY)
     return Links(to_each, to_any)
+
+
+def _row_of_shared_cases(
+    warehouse: Warehouse, dataset: Dataset, release_id: int, other: Other
+) -> MeasureRow | None:
+    """The cases that a release of another dataset shows as well; None: one shows no cases.
+
+    Both are made of the same reports, and publish of them what links nearly every row to its own:
+    every case that both have counts as linked.
+    """
+    theirs = registered_dataset(warehouse, other.dataset)
+    shown = shows_cases(warehouse, dataset, release_id)
+    if not (shown and shows_cases(warehouse, theirs, other.release_id)):
+        return None
+    key = {"release_id": release_id, "other": other.release_id, "scope": other.scope}
+    return MeasureRow(*warehouse.rows(query(TOPIC, "shared_cases"), key)[0])
 
 
 def _row(warehouse: Warehouse, release_id: int, scope: str, pairs: str) -> MeasureRow:
@@ -212,13 +241,17 @@ def _published(
     names = {store_of(release_id, each.name): each for each in dataset.tables}
     found = warehouse.rows(query(TOPIC, "stores"), {"store": STORE, "names": list(names)})
     role = (dataset.signals.drug_table, dataset.signals.role) if dataset.signals else None
-    tables = [names[name] for (name,) in found]
-    return {
-        each.name: tuple(
-            name for name in each.publish if name not in each.serial and (each.name, name) != role
+    shown: dict[str, tuple[str, ...]] = {}
+    for (store,) in found:
+        each = names[store]
+        optional = [name for name in each.optional if name not in each.publish]
+        there = set(warehouse.columns(STORE, store)) if set(each.optional) else set(each.publish)
+        shown[each.name] = tuple(
+            name
+            for name in (*each.publish, *optional)
+            if name in there and name not in each.serial and (each.name, name) != role
         )
-        for each in tables
-    }
+    return shown
 
 
 def case_rows(dataset: Dataset, side: int, store: str, drawn: Collection[int]) -> exp.Select:

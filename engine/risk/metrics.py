@@ -51,6 +51,7 @@ MACROS = (
     "suppressed_value_rate({id})",
     "group_sizes({id})",
     "lattice_loss({id})",
+    "persons_of_groups({id})",
     "delay_rate({id})",
 )
 """Calls in the schema ``srsql``; each returns uniform rows."""

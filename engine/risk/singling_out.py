@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.row_candidates import measure_row_candidates
+from srsql.engine.warehouse.catalog import trimmed
 from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.series import IMPORTED
 from srsql.engine.warehouse.statements import (
@@ -26,6 +27,7 @@ from srsql.engine.warehouse.statements import (
 )
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+from srsql.schemas.derived import claim_text, rule_text
 
 KERNELS = "srsql.udfs.risk.singling_out"
 """As ``load_kernels`` takes them."""
@@ -51,6 +53,9 @@ PERCENT = {
 MEASURED = "measured_cases"
 """The column with the number of these cases."""
 PUBLIC_SHARES = (*PERCENT, MEASURED)
+ITEMS = "known_items"
+"""Column of the public manifest: what known items are, where they are no drugs or terms."""
+DRUGS_OR_TERMS = "drugs or terms"
 _ITEM = "srsql_known_item"
 _SUPPRESSES = "SELECT count(*) > 0 FROM srsql.suppressed AS s WHERE s.release_id = ?"
 _MACROS = (
@@ -83,11 +88,14 @@ def measure_singling_out(
     hides = bool(warehouse.value(_SUPPRESSES, [release_id]))
     items = known_items(visible_dataset, release_id, hides=hides)
     model = warehouse.rows(query("risk/metrics", "kind"), {"release_id": release_id})[0][0]
-    if items is None or model == IMPORTED:
+    if model == IMPORTED:
         return []
     quarter = warehouse.value(
         "SELECT r.quarter FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
     )
+    columns = _column_rows(warehouse, visible_dataset, release_id, quarter)
+    if items is None:
+        return columns
     warehouse.run(create(temporary(_ITEM), items, temp=True), {"quarter": quarter})
     values = {"id": int(release_id), "cases": cases, "seed": SEED}
     rows = [
@@ -96,7 +104,39 @@ def measure_singling_out(
         for row in warehouse.rows(f"FROM srsql.{macro.format(**values)}")
     ]
     warehouse.run(f"DROP TABLE {dotted('temp', 'main', _ITEM)}")
-    return [row for row in rows if row.total]
+    return [row for row in rows if row.total] + columns
+
+
+def _column_rows(
+    warehouse: Warehouse, visible_dataset: Dataset, release_id: int, quarter: str
+) -> list[MeasureRow]:
+    """Whom columns single out that a release shows beside those of every release of the dataset."""
+    parts: list[exp.Query] = [
+        _reported(visible_dataset, source.name).select(
+            column(visible_dataset.report_id, "t").as_("report_id"),
+            exp.Literal.string(f"{source.name}.{name}").as_("column_name"),
+            trimmed(column(name, "t")).as_("value"),
+        )
+        for source in visible_dataset.row_tables
+        for name in source.publish
+        if name in source.optional or visible_dataset.makes(source.name, name)
+    ]
+    if not parts:
+        return []
+    items = (
+        exp.select(
+            *(column(n, t) for n, t in (("case_no", "r"), ("column_name", "v"), ("value", "v")))
+        )
+        .from_(union_all(parts).subquery("v"))
+        .join(
+            _numbered_reports(visible_dataset, release_id).subquery("r"),
+            on=column("report_id", "v").eq(column("report_id", "r")),
+        )
+    )
+    warehouse.run(create(temporary(_ITEM), items, temp=True), {"quarter": quarter})
+    rows = warehouse.rows(f"FROM srsql.column_singling_out({int(release_id)}, 'temp.main.{_ITEM}')")
+    warehouse.run(f"DROP TABLE {dotted('temp', 'main', _ITEM)}")
+    return [MeasureRow(*row) for row in rows]
 
 
 def public_shares(rows: Iterable[MeasureRow]) -> dict[str, int]:
@@ -195,20 +235,49 @@ def _without_suppressed(shown: exp.Select, release_id: int) -> exp.Select:
 
 
 def columns_beside(visible_dataset: Dataset) -> dict[str, str]:
-    """Which columns the public manifest calls protected, and which are published verbatim."""
+    """Which columns the public manifest calls protected, and which are published verbatim.
+
+    Where no drugs are among these, ``ITEMS`` says what known items are instead.
+    """
     protected = [qid.name for qid in visible_dataset.qid] if visible_dataset.rows else []
+    items = items_named(visible_dataset)
     return {
         "protected": ", ".join(protected) or "none",
         "published_verbatim": ", ".join(verbatim_columns(visible_dataset)) or "none",
+        **({"derived": told} if (told := derived_text(visible_dataset)) else {}),
+        **({} if items == DRUGS_OR_TERMS else {ITEMS: items}),
     }
 
 
+def items_named(visible_dataset: Dataset) -> str:
+    """What known items are, in words: drugs or terms, or the values of tables by their names."""
+    published = visible_dataset.published
+    drugs, terms = (
+        [a.table for a in attributes if (a.table, a.column) in published]
+        for attributes in (visible_dataset.quasi_sensitive, visible_dataset.sensitive)
+    )
+    if drugs or not terms:
+        return DRUGS_OR_TERMS
+    return f"values of {' or '.join(dict.fromkeys(terms))}"
+
+
+def derived_text(visible_dataset: Dataset) -> str:
+    """Each derived column that is shown, with its rule and what is claimed; empty: none is."""
+    return "; ".join(
+        f"{each.name}: {rule_text(each)} ({claim_text(each, visible_dataset.published)})"
+        for each in visible_dataset.told_derived
+    )
+
+
 def verbatim_columns(visible_dataset: Dataset) -> list[str]:
-    """``table.column`` of what is published as the reports have it, ids and regions left out."""
+    """``table.column`` of what is published as the reports have it.
+
+    Ids, regions and derived columns are left out.
+    """
     ids = {visible_dataset.case_id, visible_dataset.report_id}
     return [
         f"{source.name}.{name}"
         for source in visible_dataset.row_tables
         for name in source.publish
-        if name not in ids
+        if name not in ids and not visible_dataset.makes(source.name, name)
     ]

@@ -14,6 +14,7 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.errors import DatasetError
+from srsql.engine.warehouse.releases import optional_columns
 from srsql.engine.warehouse.statements import bare, column, normal_form, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, parse_dataset
@@ -95,6 +96,7 @@ def register_dataset(warehouse: Warehouse, dataset: Dataset, origin: str) -> Non
         ):  # fmt: skip
             return
         if stored.reads_as(dataset):
+            _need_optional_columns(warehouse, dataset)
             warehouse.run(
                 query(TOPIC, "update"),
                 {
@@ -116,6 +118,21 @@ def register_dataset(warehouse: Warehouse, dataset: Dataset, origin: str) -> Non
     )
     for attribute, tree in (dataset.hierarchies | dataset.groups).items():
         _store_hierarchy(warehouse, dataset.name, attribute, tree)
+
+
+def _need_optional_columns(warehouse: Warehouse, dataset: Dataset) -> None:
+    """Refuse a declaration without an optional column that some release shows.
+
+    Raises:
+        DatasetError: the text names it.
+    """
+    for names in optional_columns(warehouse, dataset.name, None):
+        for name in names:
+            if name not in dataset.optional_columns:
+                raise DatasetError(
+                    f"a release of {dataset.name!r} shows the optional column {name}, which the "
+                    "changed declaration does not name as optional: leave it there"
+                )
 
 
 def _forget(warehouse: Warehouse, name: str) -> None:

@@ -36,6 +36,8 @@ def raw_columns(dataset: Dataset, declared: Table) -> dict[str, str]:
     ids = "BIGINT" if dataset.id_type == "integer" else "VARCHAR"
     pairs = [("quarter", "VARCHAR"), (derived("line"), "BIGINT")]
     pairs += [(n, ids if n in dataset.id_columns else "VARCHAR") for n in source_columns(declared)]
+    if declared.name == dataset.report_table:
+        pairs += [(made.name, "VARCHAR") for made in dataset.derived]
     pairs += [
         (derived(qid.name), "BIGINT" if qid.kind == "numeric" else "VARCHAR")
         for qid in qids_of(dataset, declared)
@@ -61,6 +63,14 @@ def source_columns(declared: Table) -> list[str]:
 def qids_of(dataset: Dataset, declared: Table) -> tuple[Qid, ...]:
     """The quasi-identifiers of a table."""
     return dataset.qid if declared.name == dataset.report_table else ()
+
+
+def made_columns(dataset: Dataset, declared: Table) -> list[str]:
+    """Columns of a raw table that are made once all files of a period are loaded."""
+    if declared.name != dataset.report_table:
+        return []
+    made = [each.name for each in dataset.derived]
+    return [*made, *(derived(qid.name) for qid in dataset.qid if qid.column in made)]
 
 
 def term_placeholders(dataset: Dataset, declared: Table) -> dict[str, tuple[str, ...]]:

@@ -331,8 +331,35 @@ def released_terms(warehouse: Warehouse, release_id: int) -> ReleasedTerms | Non
     )  # fmt: skip
 
 
+OPTIONAL_COLUMNS = "optional_columns"
+"""What the manifests call the optional columns that a release shows."""
+
+
+def optional_columns(
+    warehouse: Warehouse, dataset: str, series: str | None, but: str | None = None
+) -> list[list[str]]:
+    """The optional columns that releases of a series show: each list of them once.
+
+    Args:
+        warehouse: where the releases are.
+        dataset: of the series.
+        series: its name; None: every series.
+        but: the quarter whose drafts do not count, since they can be made anew; None: none.
+    """
+    asked = {"dataset": dataset, "series": series, "but": but}
+    rows = warehouse.rows(query(TOPIC, "optional_columns"), asked)
+    return [[name for name in text.split(", ") if name] for (text,) in rows]
+
+
+def with_shown_columns(warehouse: Warehouse, dataset: Dataset, series: str | None) -> Dataset:
+    """The dataset with the optional columns that releases of a series show; None: of any series."""
+    shown = {n for names in optional_columns(warehouse, dataset.name, series) for n in names}
+    return dataset.with_columns(sorted(shown))
+
+
 def series_dataset(warehouse: Warehouse, dataset: Dataset, series: str) -> Dataset:
-    """The dataset with the tables of which the series has rows."""
+    """The dataset with the tables of which the series has rows, and the columns that they show."""
+    dataset = with_shown_columns(warehouse, dataset, series)
     found = warehouse.rows(
         query(TOPIC, "series_disassociated"), {"dataset": dataset.name, "series": series}
     )

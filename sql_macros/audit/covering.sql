@@ -52,13 +52,53 @@ WHERE
     );
 
 -- What:    which regions cover which points of their own pattern: each region is entered under the
---          tiles of its shape that it touches, each point looked up once per shape.
+--          tiles of its shape that it touches, each point looked up once per shape. Tiles are of
+--          the six positions of a pattern where its regions differ most, so that a region touches
+--          64 at most; what lies in a tile is compared at all positions.
 -- Inputs:  points(point_no, pattern, box); places(place_no, pattern, box).
 -- Outputs: point_no, place_no.
 CREATE OR REPLACE MACRO srsql.covering(points, places) AS TABLE
 WITH
+ends AS (
+    SELECT
+        p.pattern,
+        p.box,
+        unnest(range(1, len(p.box) // 2 + 1)) AS position
+    FROM query_table(places) AS p
+),
+
+spreads AS (
+    SELECT
+        e.pattern,
+        e.position,
+        row_number() OVER (
+            PARTITION BY e.pattern
+            ORDER BY
+                count(DISTINCT [e.box[2 * e.position - 1], e.box[2 * e.position]]) DESC, e.position
+        ) AS place
+    FROM ends AS e
+    GROUP BY e.pattern, e.position
+),
+
+chosen AS MATERIALIZED (
+    SELECT s.pattern, list(s.position ORDER BY s.position) AS positions
+    FROM spreads AS s
+    WHERE s.place <= 6
+    GROUP BY s.pattern
+),
+
 shaped AS (
-    SELECT p.place_no, p.pattern, p.box, srsql.shape(p.box) AS shape FROM query_table(places) AS p
+    SELECT
+        p.place_no,
+        p.pattern,
+        p.box,
+        c.positions,
+        list_transform(
+            list_zip(srsql.shape(p.box), range(1, len(p.box) // 2 + 1)),
+            LAMBDA s: CASE WHEN list_contains(c.positions, s[2]) THEN s[1] ELSE -1 END
+        ) AS shape
+    FROM query_table(places) AS p
+    INNER JOIN chosen AS c ON p.pattern = c.pattern
 ),
 
 shapes AS (
@@ -70,6 +110,7 @@ corners AS (
     SELECT
         s.place_no,
         s.box,
+        s.positions,
         h.shape_no,
         srsql.tile(s.box, s.shape) AS first_tile,
         srsql.tile(
@@ -79,7 +120,7 @@ corners AS (
             ),
             s.shape
         ) AS last_tile,
-        unnest(range(0, 1 << len(s.shape))) AS corner
+        unnest(range(0, 1 << len(s.positions))) AS corner
     FROM shaped AS s
     INNER JOIN shapes AS h ON s.pattern = h.pattern AND s.shape = h.shape
 ),
@@ -91,12 +132,14 @@ tiles AS (
         c.shape_no,
         hash(list_transform(
             range(1, len(c.first_tile) + 1),
-            LAMBDA p: c.first_tile[p] + ((c.corner >> (p - 1)) & 1)
+            LAMBDA p: c.first_tile[p]
+            + coalesce((c.corner >> (list_position(c.positions, p) - 1)) & 1, 0)
         )) AS tile
     FROM corners AS c
     WHERE list_bool_and(list_transform(
-        range(1, len(c.first_tile) + 1),
-        LAMBDA p: c.first_tile[p] + ((c.corner >> (p - 1)) & 1) <= c.last_tile[p]
+        range(1, len(c.positions) + 1),
+        LAMBDA n: c.first_tile[c.positions[n]] + ((c.corner >> (n - 1)) & 1)
+        <= c.last_tile[c.positions[n]]
     ))
 ),
 

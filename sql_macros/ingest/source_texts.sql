@@ -94,3 +94,36 @@ SELECT
         ELSE strftime(p.date, '%Y-%m-%d')
     END AS label
 FROM dated AS p;
+
+-- What:    the day of a date that is told to the day; NULL for any other text.
+-- Inputs:  written: 2022-10-14 or 20221014, with a time behind it or without; ends.
+-- Source:  docs/configuration.md (derived columns).
+CREATE OR REPLACE MACRO srsql.day_of(written, ends) AS (
+    try_cast(
+        nullif(
+            regexp_replace(
+                regexp_extract(
+                    regexp_replace(written, '^' || ends || '+|' || ends || '+$', '', 'g'),
+                    '^([0-9]{4}-?[0-9]{2}-?[0-9]{2})(?:[ T].*)?$',
+                    1
+                ),
+                '^([0-9]{4})-?([0-9]{2})-?([0-9]{2})$',
+                '\1-\2-\3'
+            ),
+            ''
+        ) AS DATE
+    )
+);
+
+-- What:    the name of the class that a number is in; NULL of NULL.
+-- Inputs:  number; firsts: the numbers with which a class begins, ascending; labels: the name of
+--          what is below all of them, and of each.
+-- Source:  docs/configuration.md (derived columns).
+CREATE OR REPLACE MACRO srsql.class_label(number, firsts, labels) AS (
+    labels[
+        CASE
+            WHEN number IS NOT NULL
+                THEN 1 + len(list_filter(firsts, LAMBDA first: first <= number))
+        END
+    ]
+);

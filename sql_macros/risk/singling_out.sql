@@ -201,13 +201,13 @@ SELECT unnest(srsql.metric_row(
 ))
 FROM figures AS f;
 
--- What:    regions all of whose cases have a value in common, which the region alone tells.
+-- What:    the regions of the groups of a release, numbered: groups that show the same have one.
 -- Inputs:  of_release.
--- Outputs: a uniform row; violating = such regions, total = regions.
+-- Outputs: group_id, region_no. A group of which no quasi-identifier is known to the catalog has
+--          no row.
 -- Source:  SPEC section 18.
-CREATE OR REPLACE MACRO srsql.unanimous_regions(of_release) AS TABLE
-WITH
-places AS (
+CREATE OR REPLACE MACRO srsql.numbered_regions(of_release) AS TABLE
+WITH places AS (
     SELECT
         g.group_id,
         list_sort(
@@ -216,16 +216,21 @@ places AS (
     FROM srsql.region AS g
     WHERE g.release_id = of_release
     GROUP BY g.group_id
-),
+)
 
-numbered AS (
-    SELECT p.group_id, dense_rank() OVER (ORDER BY p.region) AS region_no FROM places AS p
-),
+SELECT p.group_id, dense_rank() OVER (ORDER BY p.region) AS region_no
+FROM places AS p;
 
+-- What:    regions all of whose cases have a value in common, which the region alone tells.
+-- Inputs:  of_release.
+-- Outputs: a uniform row; violating = such regions, total = regions.
+-- Source:  SPEC section 18.
+CREATE OR REPLACE MACRO srsql.unanimous_regions(of_release) AS TABLE
+WITH
 members AS MATERIALIZED (
     SELECT m.case_no, coalesce(n.region_no, 0) AS region_no
     FROM srsql.member AS m
-    LEFT JOIN numbered AS n ON m.group_id = n.group_id
+    LEFT JOIN srsql.numbered_regions(of_release) AS n ON m.group_id = n.group_id
     WHERE m.release_id = of_release
 ),
 
@@ -257,3 +262,40 @@ SELECT unnest(srsql.metric_row(
     of_release, 'unanimous_regions', 'region', f.unanimous, f.total
 ))
 FROM figures AS f;
+
+-- What:    cases that have their region together with all their values of a column for themselves.
+-- Inputs:  of_release; items(case_no, column_name, value): what the released cases show of columns.
+-- Outputs: a uniform row for each column; violating = cases that no other case of their region is
+--          like, total = cases that show a value of it.
+-- Source:  SPEC section 18.
+CREATE OR REPLACE MACRO srsql.column_singling_out(of_release, items) AS TABLE
+WITH
+shown AS (
+    SELECT i.column_name, i.case_no, list_sort(list(DISTINCT i.value)) AS held
+    FROM query_table(items) AS i
+    WHERE i.value IS NOT NULL
+    GROUP BY i.column_name, i.case_no
+),
+
+alike AS (
+    SELECT
+        s.column_name,
+        count(*) OVER (
+            PARTITION BY s.column_name, coalesce(n.region_no, 0), s.held
+        ) AS cases
+    FROM shown AS s
+    INNER JOIN srsql.member AS m ON m.release_id = of_release AND s.case_no = m.case_no
+    LEFT JOIN srsql.numbered_regions(of_release) AS n ON m.group_id = n.group_id
+),
+
+figures AS (
+    SELECT a.column_name, count(*) FILTER (WHERE a.cases = 1) AS alone, count(*) AS total
+    FROM alike AS a
+    GROUP BY a.column_name
+)
+
+SELECT unnest(srsql.metric_row(
+    of_release, 'one_candidate_by_column', f.column_name, f.alone, f.total
+))
+FROM figures AS f
+ORDER BY f.column_name;

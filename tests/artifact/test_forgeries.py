@@ -183,7 +183,15 @@ def a_sex_more(folder: Path) -> None:
 
 
 def of_a_later_declaration(folder: Path) -> None:
-    rewritten(folder, lambda told: told.update(dataset_version=2), report=False)
+    rewritten(folder, lambda told: told.update(dataset_version=3), report=False)
+
+
+def ages_to_a_thousand_in_version_1(folder: Path) -> None:
+    def change(told: dict[str, Any]) -> None:
+        told.update(dataset_version=1)
+        told["attributes"][0].update(high="1000")
+
+    rewritten(folder, change, report=False)
 
 
 def with_another_fingerprint(folder: Path) -> None:
@@ -284,8 +292,9 @@ REFUSED = [
     (reactions_as_they_are_of_another_version, "declaration", "reac.pt is published as it is"),
     (weights_as_they_are, "declaration", "demo.wt is published as it is (VARCHAR), not absent"),
     (ages_to_a_thousand, "declaration", "age has another kind, unit, granularity or domain"),
+    (ages_to_a_thousand_in_version_1, "declaration", "age has another kind, unit, granularity or"),
     (a_sex_more, "declaration", "the hierarchy of sex is another one"),
-    (of_a_later_declaration, "declaration", "ships no version 2 of dataset 'faers'"),
+    (of_a_later_declaration, "declaration", "ships no version 3 of dataset 'faers'"),
     (a_table_more, "declaration", "table ther is not released"),
     (another_report, "report", "report.html is not what the released rows"),
     (a_file_more, "manifest", "originals.csv is no file of an artifact"),

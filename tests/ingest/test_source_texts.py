@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from bisect import bisect_right
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -75,3 +76,34 @@ def test_a_period_is_read_off_a_label_or_a_date(sql: Any, rule: str, text: str |
         "day": told and told.isoformat(),
     }
     assert found == expected[rule]
+
+
+@given(
+    text=st.none()
+    | TEXTS
+    | st.sampled_from(
+        ["2022-10-14", " 20221014 ", "2022-02-30", "2022-10-14T09:30", "202210", "2022"]
+    )
+)
+def test_a_day_is_one_that_is_told_to_the_day(sql: Any, text: str | None) -> None:
+    ((found,),) = sql.rows("SELECT srsql.day_of(?, ?)", [text, SPACES])
+    told = re.fullmatch(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?:[ T].*)?", (text or "").strip(SPACE))
+    expected = None
+    if told and int(told[1]):
+        with suppress(ValueError):
+            expected = datetime.date(*map(int, told.groups()))
+    assert found == expected
+
+
+@given(
+    number=st.none() | st.integers(-5, 60),
+    firsts=st.lists(st.integers(0, 50), min_size=1, max_size=4, unique=True).map(sorted),
+)
+def test_a_class_is_the_last_that_begins_at_or_below_a_number(
+    sql: Any, number: int | None, firsts: list[int]
+) -> None:
+    labels = [f"class {place}" for place in range(len(firsts) + 1)]
+    ((found,),) = sql.rows(
+        "SELECT srsql.class_label(?::INTEGER, ?::INTEGER[], ?::VARCHAR[])", [number, firsts, labels]
+    )
+    assert found == (None if number is None else labels[bisect_right(firsts, number)])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.files import copied
-from support.quarters import crowd
+from support.quarters import crowd, write_quarter
 from support.released import content, schemas
 
 from srsql.engine.api.engine import Engine
@@ -178,3 +178,29 @@ def test_what_other_models_promise_is_compared_too(
         with pytest.raises(ReleaseError, match=f"promises less .{said}.: give"):
             engine.confirm("2011Q3", allow_linkable=True, change=True)
         assert engine.release("2011Q3", k=3, seed=1, **second, **yes, weaker=True).weaker
+
+
+def test_the_same_files_under_another_dataset_link_by_every_case_that_both_show(
+    tmp_path: Path,
+) -> None:
+    source = write_quarter(tmp_path, "2011Q3", crowd(60))
+    other = write_quarter(tmp_path / "other", "2011Q3", crowd(40, first=31))
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([source])
+        engine.ingest([source], dataset="faers-wide")
+        engine.release("2011Q3", dataset="faers", **OPTIONS)
+        before = content(engine.con)
+        with pytest.raises(LinkableError, match=r"60 of 60 .*dataset faers, series main: 60"):
+            engine.release("2011Q3", dataset="faers-wide", **OPTIONS)
+        assert content(engine.con) == before
+        made = engine.release("2011Q3", dataset="faers-wide", **OPTIONS, allow_linkable=True)
+        scope = "dataset faers, series main"
+        assert [(row.scope, row.violating) for row in made.links] == [(scope, 60.0)]
+        told = engine.metrics("2011Q3", dataset="faers")
+        linked = [row for row in told if row.measure == "linkable"]
+        assert [row.scope for row in linked] == ["dataset faers_wide, series main"]
+    with Engine(tmp_path / "x.duckdb") as engine:  # the same ids are no link without a file
+        engine.ingest([source])
+        engine.ingest([other], dataset="faers-wide")
+        engine.release("2011Q3", dataset="faers", **OPTIONS)
+        assert engine.release("2011Q3", dataset="faers-wide", **OPTIONS).links == []

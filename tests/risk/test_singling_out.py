@@ -212,5 +212,23 @@ def test_values_without_a_bound_and_unanimous_regions_are_counted(sql: Any, seed
         if shown[term]
         and sum(term in held[c] for c, r in enumerate(members) if r == region) == cases
     }
+    shown_values = [
+        (case, name, value)
+        for case in held
+        for name in ("a", "b")
+        for value in luck.choices(["x", "y", "z", None], k=luck.randrange(4))
+    ]
+    items = sql.table("item", "case_no INT, column_name VARCHAR, value VARCHAR", shown_values)
+    due = []
+    for name in ("a", "b"):
+        own = {
+            case: frozenset(v for c, n, v in shown_values if (c, n) == (case, name) and v)
+            for case in held
+        }
+        alike = Counter((members[case], values) for case, values in own.items() if values)
+        if alike:
+            due.append((name, list(alike.values()).count(1), alike.total()))
+    rows = sql.records(f"FROM srsql.column_singling_out(1, {items})")
+    assert [(row["scope"], row["violating"], row["total"]) for row in rows] == due
     (row,) = sql.records("FROM srsql.unanimous_regions(1)")
     assert (row["violating"], row["total"]) == (len(agreed), len(sizes))

@@ -68,7 +68,7 @@ def refusal(folder: Path, toml: str = TOML, hierarchy: str | bytes = SEXES) -> s
     return text
 
 
-@pytest.mark.parametrize("name", ["faers", "omop", "vaers"])
+@pytest.mark.parametrize("name", ["faers", "faers_wide", "omop", "vaers"])
 def test_the_dataset_schemas_that_ship_load_by_name(name: str) -> None:
     assert name in builtin_names()
     dataset = load_dataset(name)
@@ -118,7 +118,7 @@ def test_an_id_that_is_report_and_case_at_once_is_one_column(tmp_path: Path) -> 
 
 
 def test_an_unknown_dataset_is_answered_with_the_names_there_are() -> None:
-    with pytest.raises(SchemaError, match=r"'fears'.*faers, omop, vaers"):
+    with pytest.raises(SchemaError, match=r"'fears'.*faers, faers_wide, omop, vaers"):
         load_dataset("fears")
 
 
@@ -357,3 +357,14 @@ def test_the_same_schema_and_hierarchy_have_the_same_fingerprint(tmp_path: Path)
     first = load(tmp_path).fingerprint
     same = load(tmp_path, hierarchy=SEXES.replace("\n", "\r\n") + "\r\n")
     assert same.fingerprint == first
+
+
+def test_eight_quasi_identifiers_of_the_same_files_are_a_dataset() -> None:
+    wide, faers = load_dataset("faers-wide"), load_dataset("faers")
+    assert wide.name == "faers_wide"
+    assert [q.name for q in wide.qid] == [
+        "age", "wt", "sex", "country", "occupation", "report_type", "event", "received",
+    ]  # fmt: skip
+    assert wide.tables == faers.tables
+    assert wide.hierarchies["country"].leaf_count[0] == 249
+    assert [d.name for d in wide.told_derived] == ["event_year", "first_received"]

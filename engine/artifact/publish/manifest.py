@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from sqlglot import exp
 
 from srsql.engine.artifact.catalogues import catalogues
+from srsql.engine.artifact.derived_columns import derived_claims
 from srsql.engine.artifact.described import described_files
 from srsql.engine.artifact.documents import (
     counts_sql,
@@ -355,6 +356,7 @@ def _claims(
         ),
         attributes=_attributes(dataset) if dataset.rows else (),
         tables=tuple(tables),
+        derived=derived_claims(dataset) or None,
         files={},
     )
 

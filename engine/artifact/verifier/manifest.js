@@ -5,7 +5,7 @@ const THRESHOLDS = "value-thresholds.csv", HIERARCHIES = "value-hierarchies.csv"
 const CATALOGUES = ["datapackage.json", "croissant.json", "dcat.jsonld", "prov.jsonld", "methods.md"];
 const VERSION = 4, MOST_OF_MANIFEST = 2 ** 26;
 const ROLES = ["report id", "case id", "period", "lower bound", "upper bound", "node", "sensitive",
-  "quasi-sensitive", "serial number", "published as it is", "cluster", "records", "joint cluster",
+  "quasi-sensitive", "serial number", "published as it is", "derived", "cluster", "records", "joint cluster",
   "chunk", "subrecord", "record", "term"];
 /** @type {Map<string, string[]>} Table of terms that are told apart -> its first columns. */
 const TERM_TABLES = new Map([
@@ -29,7 +29,8 @@ const TERM_TABLES = new Map([
  *   counts: {released_cases: number, released_reports: number, withheld_cases?: number | null,
  *     withheld_reports?: number | null},
  *   report_table: string | null, terms?: {attributes: string[], cases?: number | null} | null,
- *   attributes: Attribute[], tables: DeclaredTable[], csv_safe?: boolean}} Manifest
+ *   attributes: Attribute[], tables: DeclaredTable[], csv_safe?: boolean,
+ *   derived?: unknown}} Manifest
  * @typedef {{parts: Manifest[], several: boolean, files: Map<string, string>,
  *   ids: Map<string, Dictionary>}} Artifact
  */
@@ -124,6 +125,7 @@ const QUARTER = {
       type: text(/^(BIGINT|VARCHAR|DECIMAL\(18, ([0-9]|1[0-8])\))$/), role: oneOf(...ROLES),
       "attribute?": orNull(text(NAME))}))})),
   "csv_safe?": FLAG, "stated?": UNREAD, "shown?": UNREAD,
+  "derived?": UNREAD,
 };
 const ONE = record({...QUARTER, files: FILES});
 const SEVERAL = record({artifact_version: oneOf(3, 4), software_version: ANY_TEXT,
@@ -133,8 +135,9 @@ const SEVERAL = record({artifact_version: oneOf(3, 4), software_version: ANY_TEX
 /** Read manifest.json.
  *
  * @param {Uint8Array} bytes
+ * @param {Map<string, Dictionary>} ids Codes of the ids, shared by artifacts that are opened together.
  * @returns {Artifact} */
-function readManifest(bytes) {
+function readManifest(bytes, ids) {
   if (bytes.length > MOST_OF_MANIFEST)
     throw new Fault(`${MANIFEST} has more than ${MOST_OF_MANIFEST} bytes`);
   let told;
@@ -148,7 +151,6 @@ function readManifest(bytes) {
   if (wrong) throw new Fault(`${MANIFEST} is not of version 1 to ${VERSION}: see the key `
     + printable(wrong.slice(1) || "document"));
   const parts = several ? told.quarters : [told];
-  const ids = new Map([["report id", new Dictionary()], ["case id", new Dictionary()]]);
   return {parts, several, files: new Map(Object.entries(told.files)), ids};
 }
 

@@ -23,9 +23,11 @@ from fractions import Fraction
 
 import duckdb
 
+from srsql.engine.artifact.derived_columns import derived_claims
 from srsql.engine.artifact.format import MANIFEST, TERM_TABLES, Attribute, Manifest
 from srsql.engine.artifact.verify import OTHER, OWN, REWORDED, suppressed_cases
 from srsql.engine.artifact.verify.contradictions import Trees, written_here
+from srsql.engine.artifact.verify.derivations import derived_differences
 from srsql.engine.warehouse.statements import query
 from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
 from srsql.schemas.roles import Table
@@ -54,10 +56,17 @@ WITHIN = (
 
 
 def shipped_dataset(manifest: Manifest) -> Dataset | None:
-    """The dataset of that name and version that ships, with the tables that have rows here."""
+    """The dataset of that name and version that ships, with the tables that have rows here.
+
+    Of an earlier version that had no optional columns, it is that of today without them.
+    """
     if manifest.dataset not in builtin_names():
         return None
-    dataset = load_dataset(manifest.dataset)
+    dataset = with_shown(manifest, load_dataset(manifest.dataset))
+    if manifest.dataset_version in dataset.earlier_versions:
+        dataset = load_dataset(manifest.dataset).model_copy(
+            update={"version": manifest.dataset_version}
+        )
     if dataset.version != manifest.dataset_version:
         return None
     if manifest.terms is None:
@@ -65,6 +74,12 @@ def shipped_dataset(manifest: Manifest) -> Dataset | None:
     rows = manifest.report_table is not None
     apart = None if manifest.terms.whole_rows else manifest.terms.attributes
     return dataset.without_terms(apart, rows=rows)
+
+
+def with_shown(manifest: Manifest, dataset: Dataset) -> Dataset:
+    """The dataset with those of its optional columns published that the artifact has."""
+    there = {f"{table.name}.{c.name}" for table in manifest.tables for c in table.columns}
+    return dataset.with_columns([name for name in dataset.optional_columns if name in there])
 
 
 def every_term_published(manifest: Manifest) -> bool:
@@ -128,6 +143,7 @@ def differences(manifest: Manifest, trees: Trees, dataset: Dataset) -> list[str]
         dataset: with the tables that have rows there.
     """
     faults = [*_table_faults(manifest, dataset), *_attribute_faults(manifest, dataset)]
+    faults += derived_differences(manifest, dataset, derived_claims(dataset))
     return faults + (list(_tree_faults(trees, dataset)) if manifest.report_table else [])
 
 
@@ -170,6 +186,8 @@ def expected_columns(dataset: Dataset, table: Table) -> dict[str, Shape]:
             columns["cluster"] = ("BIGINT", "cluster", None)
     for name in table.publish:
         role = "serial number" if name in table.serial else "published as it is"
+        if dataset.makes(table.name, name):
+            role = "derived"
         for kind, attributes in (
             ("quasi-sensitive", dataset.quasi_sensitive),
             ("sensitive", dataset.sensitive),

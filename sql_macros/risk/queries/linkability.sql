@@ -14,6 +14,50 @@ INNER JOIN srsql.exposed_release AS e ON r.dataset = e.dataset AND r.quarter = e
 WHERE r.release_id = $release_id AND e.release_id <> r.release_id AND e.model <> 'imported'
 ORDER BY e.series, e.release_id;
 
+-- name: of_the_files
+-- The releases of other datasets, of whichever period, that were made of some file that its own
+-- period was made of: superseded ones stay known.
+WITH files AS (
+    SELECT i.dataset, i.quarter, f.sha256
+    FROM srsql.ingestion AS i
+    INNER JOIN srsql.ingested_file AS f ON i.ingestion_id = f.ingestion_id
+    WHERE f.records > 0
+)
+
+SELECT e.release_id, e.series, e.quarter, e.status, e.dataset
+FROM srsql.release AS r
+INNER JOIN srsql.exposed_release AS e ON r.dataset <> e.dataset
+WHERE
+    r.release_id = $release_id
+    AND e.model <> 'imported'
+    AND EXISTS (
+        SELECT 1
+        FROM files AS own
+        INNER JOIN files AS theirs ON own.sha256 = theirs.sha256
+        WHERE
+            own.dataset = r.dataset
+            AND own.quarter = r.quarter
+            AND theirs.dataset = e.dataset
+            AND theirs.quarter = e.quarter
+    )
+ORDER BY e.dataset, e.series, e.release_id;
+
+-- name: shared_cases
+-- How many of the cases of a release a release of another dataset has as well, as a uniform row.
+WITH
+own AS (
+    SELECT DISTINCT m.case_id AS case_no FROM srsql.member AS m WHERE m.release_id = $release_id
+),
+
+pairs AS (
+    SELECT DISTINCT m.case_id AS case_no
+    FROM srsql.member AS m
+    SEMI JOIN own AS o ON m.case_id = o.case_no
+    WHERE m.release_id = $other
+)
+
+SELECT s.* FROM srsql.linkable($release_id, $scope, 'own', 'pairs') AS s;
+
 -- name: of_the_series
 -- The releases of its series that are out for the quarters before and after its own.
 SELECT e.release_id, e.series, e.quarter, e.status

@@ -72,6 +72,18 @@ FROM srsql.disassociated AS d
 INNER JOIN srsql.release AS r ON d.release_id = r.release_id
 WHERE r.dataset = $dataset AND r.series = $series;
 
+-- name: optional_columns
+-- The optional columns that releases of $series (NULL: of all) show, each list of them once; drafts
+-- of the quarter $but aside (NULL: none).
+SELECT DISTINCT coalesce(r.private_manifest ->> '$.optional_columns', '') AS columns
+FROM srsql.release AS r
+WHERE
+    r.dataset = $dataset
+    AND r.series = coalesce($series, r.series)
+    AND r.model <> 'imported'
+    AND NOT (r.status = 'draft' AND r.quarter IS NOT DISTINCT FROM $but)
+ORDER BY columns;
+
 -- name: staleness
 -- The releases that are out, and drafts, with cases that have left since, by reason (see the view
 -- srsql.stale_release); NULL asks for all datasets, series, quarters, releases.

@@ -1,0 +1,128 @@
+"""What more quasi-identifiers cost: loss, withheld cases and seconds on one real quarter.
+
+Three are those of the dataset faers, eight those of faers_wide; further ones are columns of the
+same files, some of them derived. Every setting is a series of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+from srsql import Engine
+
+FLAT = {
+    "kinds": ("I", "F"),
+    "answers": ("Y", "N"),
+    "age_codes": ("N", "I", "C", "T", "A", "E"),
+    "serious": ("serious", "not serious"),
+    "drugs": ("0-1", "2-4", "5-9", "10 or more"),
+    "onset": ("before the start", "0-6 days", "7-29 days", "30-89 days", "90-364 days",
+              "365 days or more"),
+}  # fmt: skip
+"""Hierarchies of one level, by file."""
+DERIVED = (
+    ("event_quarter", "event_dt", "quarter"),
+    ("reported_quarter", "rept_dt", "quarter"),
+    ("made_year", "mfr_dt", "year"),
+)
+"""Name, date and step of periods that faers_wide has not."""
+NODE, NUMBER = "categorical", "numeric"
+FURTHER = (
+    ("version_kind", "i_f_code", NODE, "kinds.csv"),
+    ("age_group", "age_grp", NODE, "age_codes.csv"),
+    ("electronic", "e_sub", NODE, "answers.csv"),
+    ("to_maker", "to_mfr", NODE, "answers.csv"),
+    ("reporter", "reporter_country", NODE, "hierarchies/countries.csv"),
+    ("since", "onset", NODE, "onset.csv"),
+    ("grave", "serious", NODE, "serious.csv"),
+    ("many", "drugs", NODE, "drugs.csv"),
+    ("event_season", "event_quarter", NODE, "hierarchies/quarters.csv"),
+    ("told", "reported_quarter", NODE, "hierarchies/quarters.csv"),
+    ("made", "made_year", NUMBER, "[1970, 2039]"),
+    ("edition", "caseversion", NUMBER, "[0, 200]"),
+)
+"""Name, column, kind, and hierarchy or domain of the quasi-identifiers from the ninth on."""
+SERIES = "k{k}"
+
+
+def dataset_of(folder: Path, count: int) -> str:
+    """The dataset with so many quasi-identifiers: its name, or the file that is written."""
+    if count in (3, 8):
+        return {3: "faers", 8: "faers_wide"}[count]
+    if not 8 < count <= 8 + len(FURTHER):
+        raise SystemExit(f"--qids {count}: give 3, 8, or up to {8 + len(FURTHER)}")
+    text = (resources.files("srsql.schemas") / "faers_wide.toml").read_text(encoding="utf-8")
+    for name, labels in FLAT.items():
+        rows = "".join(f"{label},Any\n" for label in labels)
+        (folder / f"{name}.csv").write_text(f"node,parent\nAny,\n{rows}", encoding="utf-8")
+    derived = "".join(
+        f'[[derived]]\nname = "{name}"\nrule = "period"\nsource = "demo.{date}"\n'
+        f'step = "{step}"\nclaim = "sources withheld"\n\n'
+        for name, date, step in DERIVED
+    )
+    qids = "".join(
+        f'[[qid]]\nname = "{name}"\nkind = "{kind}"\ncolumn = "{column}"\n'
+        + (f'hierarchy = "{shape}"\n\n' if kind == NODE else f"domain = {shape}\n\n")
+        for name, column, kind, shape in FURTHER[: count - 8]
+    )
+    text = text.replace('name = "faers_wide"', f'name = "faers_{count}"', 1)
+    text = text.replace('[[qid]]\nname = "age"', derived + '[[qid]]\nname = "age"', 1)
+    text = text.replace("[[sensitive]]", qids + "[[sensitive]]", 1)
+    (folder / f"faers_{count}.toml").write_text(text, encoding="utf-8")
+    return str(folder / f"faers_{count}.toml")
+
+
+def measure(engine: Engine, quarter: str, count: int, k: int) -> str:
+    """Release the quarter, audit the series, measure it, ask a question: one row of the table."""
+    series = SERIES.format(k=k)
+    made = engine.release(quarter, k=k, seed=1, series=series, allow_linkable=True)
+    taken = []
+    for call in (
+        lambda: engine.audit(series=series),
+        lambda: engine.metrics(quarter, series=series),
+        lambda: engine.query(
+            "SELECT count(DISTINCT caseid) FROM demo WHERE age > 60 AND sex = 'F'",
+            quarter=quarter, series=series,
+        ),
+    ):  # fmt: skip
+        start = perf_counter()
+        call()
+        taken.append(perf_counter() - start)
+    told, spent = made.manifest, made.seconds
+    loss = next(value for name, value in told["metrics"].items() if name.startswith("nil"))
+    given_up = sum(told["values_given_up"].values())
+    seconds = (sum(spent.values()), spent["grouping"], spent["checks"], spent["audit"], *taken)
+    cells = " | ".join(f"{each:.1f}" for each in seconds)
+    return (
+        f"| {count} | {k} | {loss:.4f} | {told['cases']['withheld']} | {given_up} | "
+        f"{told['groups']:,} | {cells} |"
+    )
+
+
+def command(arguments: Sequence[str]) -> None:
+    """Print the table; see ``--help``."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks quasi_identifiers", description=__doc__
+    )
+    parser.add_argument("--source", required=True, type=Path, help="zip of a quarter of FAERS")
+    parser.add_argument("--quarter", required=True)
+    parser.add_argument("--qids", default="3,8,12,20")
+    parser.add_argument("--k", default="5,10")
+    asked = parser.parse_args(arguments)
+    print(
+        "| qids | k | NIL | withheld | given up | groups | release (s) | grouping | checks | "
+        "audit in it | audit in full | metrics | query |"
+    )
+    print("| ---: " * 13 + "|")
+    for count in map(int, asked.qids.split(",")):
+        with TemporaryDirectory() as name:
+            dataset = dataset_of(Path(name), count)
+            with Engine(Path(name) / "w.duckdb") as engine:
+                engine.ingest([asked.source], dataset=dataset)
+                for k in map(int, asked.k.split(",")):
+                    print(measure(engine, asked.quarter, count, k), flush=True)
