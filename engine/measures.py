@@ -152,6 +152,10 @@ TAKING_IN = Applicability(
     "rows of cases, some of which may have waited, of a model that withstands attacks on a series",
     lambda facts: facts.case_rows and facts.takes_in and bool(facts.attacks),
 )
+PERSONS_TAKEN_IN = Applicability(
+    "the same of a release that counts persons",
+    lambda facts: TAKING_IN.holds(facts) and facts.counts_persons,
+)
 DEFENDED = Applicability(
     "what withstands attacks on a series",
     lambda facts: bool(facts.attacks) and not facts.synthetic_rows,

@@ -284,8 +284,18 @@ CREATE TABLE IF NOT EXISTS srsql.member (
     is_new BOOLEAN NOT NULL
 );
 
+-- The cases that waited for a release (srsql.waiting), and what their earlier reports were read
+-- from: every period from the one since which they waited to the one before, as it was ingested then.
+CREATE TABLE IF NOT EXISTS srsql.taken_case (
+    release_id INTEGER NOT NULL,
+    case_id VARCHAR NOT NULL,
+    quarter VARCHAR NOT NULL,
+    ingestion_id INTEGER NOT NULL
+);
+
 -- Cases that a release or draft has and that have left since: forgotten, deleted by the regulator,
--- or, in data that replaced its own, absent or changed. A release with such a case is stale.
+-- or, in data that replaced its own, absent or changed; of a case that waited, in any of the
+-- periods whose reports it brought. A release with such a case is stale.
 CREATE OR REPLACE VIEW srsql.withdrawn_member AS
 WITH left_since AS (
     SELECT
@@ -309,6 +319,19 @@ WITH left_since AS (
     FROM srsql.release AS r
     INNER JOIN srsql.replaced_case AS c
         ON r.dataset = c.dataset AND r.quarter = c.quarter AND r.ingestion_id < c.ingestion_id
+    UNION ALL
+    SELECT
+        r.release_id,
+        c.case_id,
+        c.change AS reason
+    FROM srsql.taken_case AS t
+    INNER JOIN srsql.release AS r ON t.release_id = r.release_id
+    INNER JOIN srsql.replaced_case AS c
+        ON
+            r.dataset = c.dataset
+            AND t.case_id = c.case_id
+            AND t.quarter = c.quarter
+            AND t.ingestion_id < c.ingestion_id
 )
 
 SELECT

@@ -164,10 +164,19 @@ CHECKS: tuple[Check[Evidence], ...] = (
     Check(
         "check_waiting",
         of.HOLDING_BACK,
-        "Every case that waits is withheld, in no release since its reports wait, and has not "
-        "waited as long as it may.",
+        "Every case that waits is withheld, in no release since its reports wait, has not waited "
+        "as long as it may, and waits since the release that says so.",
         "decision D391",
         rows.check_waiting,
+    ),
+    Check(
+        "check_waiting_rows",
+        of.HOLDING_BACK,
+        "No released row is of a case that waits, and the raw rows have a report of every such "
+        "case in the period since which it waits.",
+        "decision D393",
+        rows.check_waiting_rows,
+        of_making=True,
     ),
     Check(
         "check_delay",
@@ -176,6 +185,13 @@ CHECKS: tuple[Check[Evidence], ...] = (
         "that were released meanwhile: k cases are left, and no value beyond its threshold.",
         "SPEC section 9; decision D392",
         rows.check_delay,
+    ),
+    Check(
+        "check_delay_persons",
+        of.PERSONS_TAKEN_IN,
+        "Where persons are counted: the same of persons, who are ruled out by any of their cases.",
+        "decision D393",
+        rows.check_delay_persons,
     ),
     Check(
         "check_inside",

@@ -223,9 +223,29 @@ def check_waiting(evidence: Evidence) -> list[Measure]:
     return evidence.ask("check_waiting", int(evidence.facts.max_delay or 0))
 
 
+def check_waiting_rows(evidence: Evidence) -> list[Measure]:
+    """Who waits, by the originals and what the rows show."""
+    release = evidence.release
+    dataset = release.visible_dataset
+    shown = released_reports(dataset, release.schema, by_report=False)
+    return evidence.ask(
+        "check_waiting_rows",
+        *(literal(name) for name in ("ingested_report", "shown_case")),
+        tables={
+            "ingested_report": ingested_reports(dataset).sql("duckdb"),
+            "shown_case": shown.sql("duckdb"),
+        },
+    )
+
+
 def check_delay(evidence: Evidence) -> list[Measure]:
     """What is left of the groups of those who waited."""
     return evidence.ask("check_delay")
+
+
+def check_delay_persons(evidence: Evidence) -> list[Measure]:
+    """The same, of persons."""
+    return evidence.ask("check_delay_persons")
 
 
 def check_complete(evidence: Evidence) -> list[Measure]:
@@ -350,6 +370,18 @@ def quarter_reports(dataset: Dataset, quarter: str, *, by_report: bool) -> exp.Q
         )
         .from_(raw_table(dataset, dataset.report_table, alias="t"))
         .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+    )
+
+
+def ingested_reports(dataset: Dataset) -> exp.Query:
+    """(case_id, quarter) of all reports as they were ingested, of no series."""
+    return (
+        exp.select(
+            exp.cast(column(dataset.case_id, "t"), "VARCHAR").as_("case_id"),
+            column("quarter", "t"),
+        )
+        .distinct()
+        .from_(raw_table(dataset.taken_from(""), dataset.report_table, alias="t"))
     )
 
 

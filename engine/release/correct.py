@@ -63,6 +63,7 @@ from srsql.engine.release.manifest import (
 from srsql.engine.release.release import keep_metrics
 from srsql.engine.release.request import Clock, Progress, Released, today
 from srsql.engine.release.series import refresh_series_views, supersede_release
+from srsql.engine.release.waiting import wait_on
 from srsql.engine.risk.metrics import store_measures
 from srsql.engine.risk.persons import (
     OF_PERSONS,
@@ -96,6 +97,7 @@ from srsql.engine.warehouse.statements import (
     union_all,
     with_rows,
 )
+from srsql.engine.warehouse.waiting import carried_from
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.version import __version__
@@ -202,7 +204,8 @@ def correct(
         and not staleness(warehouse, release_id=standing.release_id)
     ):
         return _unchanged(warehouse, quarter, standing, request)
-    need_periods(warehouse, dataset, quarter)
+    earlier = carried_from(warehouse, dataset, series_name, quarter)
+    need_periods(warehouse, dataset, quarter, *earlier)
     _need_correctable(warehouse, standing, quarter, keep_remainder=keep_remainder)
     model_dataset = as_released(warehouse, dataset, standing.release_id)
     before = warehouse.temporary_tables()
@@ -374,6 +377,7 @@ def _make(
     """Tables, views, manifests, checks, audit and metrics of the new version."""
     warehouse, model = current.warehouse, MODELS[standing.model]
     make_identity(current, standing.series, reports_of(current))
+    pool = wait_on(current, standing.release_id, standing.manifest)
     with clock.stage("views"):
         built = _copy_tables(current, standing.release_id)
         _add_thresholds(current, standing.release_id, built)
@@ -409,6 +413,7 @@ def _make(
             **{name: value for name, value in facts.items() if name != "k_effective"},
             **({"suppressed": []} if suppresses else {}),
             **figures_of(current, ingestion_id),
+            **pool,
             "corrected": {"corrects": standing.release_id, **found},
         }
         store_private_manifest(current, private)

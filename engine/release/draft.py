@@ -29,7 +29,7 @@ from srsql.engine.warehouse.releases import (
 )
 from srsql.engine.warehouse.series import Series, create_views, find_series, schema_of
 from srsql.engine.warehouse.statements import column, dotted, query, table
-from srsql.engine.warehouse.waiting import taking_in
+from srsql.engine.warehouse.waiting import carried_from, taking_in
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -73,7 +73,8 @@ def confirm(
             f"no draft of {quarter} in series {series_name!r}: make one with "
             f"'srsql release --quarter {quarter} --draft'"
         )
-    need_periods(warehouse, dataset, quarter)
+    earlier = carried_from(warehouse, dataset, series_name, quarter)
+    need_periods(warehouse, dataset, quarter, *earlier)
     release_id, schema, k, text = drafts[0]
     manifest = json.loads(text)
     with warehouse.transaction():

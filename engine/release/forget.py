@@ -52,6 +52,7 @@ RENAMINGS = {
     "srsql.withheld": "name_withheld",
     "srsql.counted_person": "name_persons",
     "srsql.waiting": "name_waiting",
+    "srsql.taken_case": "name_taken",
     "srsql.budget_ledger": "name_charges",
     "srsql.replaced_case": "name_replaced",
     "srsql.deleted_case": "name_deleted",
@@ -62,9 +63,9 @@ STAYS = (
     "have it are recognized and it never returns",
     "srsql.member, case_flag, case_term, region, perturbed: under the token the groups that it was "
     "released in and the weights of its values there, so that audits of earlier releases count it",
-    "srsql.withheld, waiting, budget_ledger, replaced_case, deleted_case, counted_person: under "
-    "the token, that it was withheld or waited, what was charged, that it changed or was withdrawn, "
-    "with which cases it counted as one person",
+    "srsql.withheld, waiting, taken_case, budget_ledger, replaced_case, deleted_case, "
+    "counted_person: under the token, that it was withheld or waited, what was charged, that it "
+    "changed or was withdrawn, with which cases it counted as one person",
     "srsql.threshold: values that other cases have too, or that a release which is out shows; "
     "srsql.external_knowledge, utility_constraint: what files of the steward name",
     "srsql.measure, private manifests, srsql.ingested_file: figures and digests over all cases",

@@ -161,7 +161,7 @@ def release(
                 warehouse, dataset, request.series, family, usual_ids(request), request.quarter
             )
             need_pseudonyms(request, series)
-            need_pool(request, series, waits=has_waited(warehouse, series))
+            need_pool(request, series, visible_dataset, waits=has_waited(warehouse, series))
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             check_version(warehouse, series, request)
             _need_consent_to_change(request)

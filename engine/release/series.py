@@ -89,7 +89,7 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
             warehouse.run(f"DROP TABLE {dotted(STORE, store)}")
         for name in (
             "case_qid", "case_term", "suppressed", "member", "region", "threshold", "withheld",
-            "waiting",
+            "waiting", "taken_case",
             "attribute", "case_flag", "defended_attack", "claim", "ss_rule", "measure",
             "external_knowledge", "perturbation", "perturbed", "disassociated",
             "utility_constraint", "lattice", "lattice_node", "verdict", "verdict_group",

@@ -7,6 +7,7 @@ every bound, waits on, or is withheld for good once it has waited so many period
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from srsql.engine.errors import ReleaseError
@@ -15,16 +16,19 @@ from srsql.engine.release.request import Request
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.series import ORIGINAL, Series
 from srsql.engine.warehouse.statements import query
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
 
 TOPIC = "release/waiting"
 
 
-def need_pool(request: Request, series: Series, *, waits: bool) -> None:
+def need_pool(request: Request, series: Series, dataset: Dataset, *, waits: bool) -> None:
     """Refuse what would tell who waited, or take a period back that others followed on.
 
     Args:
         request: what is asked for.
         series: that it is to be released in.
+        dataset: with the columns that the series publishes.
         waits: some case of the series waits, or waited.
 
     Raises:
@@ -35,11 +39,34 @@ def need_pool(request: Request, series: Series, *, waits: bool) -> None:
             f"series {series.name!r} has original ids, whose order tells which cases waited: leave "
             "--max-delay out, or give another --series, which gets pseudonyms"
         )
+    told = _dates(dataset) if waits or request.max_delay is not None else []
+    if told:
+        raise ReleaseError(
+            f"{dataset.name} publishes {', '.join(told)} of every report, made from dates, which "
+            "tell which cases waited: leave --max-delay out, or declare a dataset that has these "
+            "as quasi-identifiers, or not at all"
+        )
     if request.supersede and (waits or request.max_delay is not None):
         raise ReleaseError(
             f"series {series.name!r} holds cases back, which later periods took in: --supersede "
             "would release them twice, so leave it out, or give another --series"
         )
+
+
+def _dates(dataset: Dataset) -> list[str]:
+    """Published columns that may tell when a report came: what is made from dates, and periods."""
+    shown = dataset.published
+    derived = [
+        each.name
+        for each in dataset.derived
+        if each.dates and (dataset.report_table, each.name) in shown
+    ]
+    periods = [
+        each.period_column
+        for each in dataset.tables
+        if each.period_column and (each.name, each.period_column) in shown
+    ]
+    return [*derived, *periods]
 
 
 def wait(current: Release, request: Request) -> tuple[dict[str, str | int], dict[str, Any]]:
@@ -54,15 +81,44 @@ def wait(current: Release, request: Request) -> tuple[dict[str, str | int], dict
     """
     warehouse, own = current.warehouse, {"release_id": current.release_id}
     taken_in = int(warehouse.value(query(TOPIC, "taken_in"), own))
+    warehouse.run(query(TOPIC, "keep_taken"), own)
     if request.max_delay is None:
         return {}, ({"taken_in": taken_in} if taken_in else {})
     asked = {"max_delay": request.max_delay, "reasons": list(FOR_WANT_OF_A_GROUP)}
     warehouse.run(query(TOPIC, "wait"), own | asked)
-    rows = warehouse.rows(query(TOPIC, "counts"), own)
+    rows = _counts(warehouse, current.release_id)
     public: dict[str, str | int] = {
         "max_delay": request.max_delay,
         "waiting_cases": sum(row[1] for row in rows),
         "waiting_reports": sum(row[2] for row in rows),
     }
-    waiting = {reason: {"cases": cases, "reports": reports} for reason, cases, reports in rows}
-    return public, {"taken_in": taken_in, "waiting": waiting}
+    return public, {"taken_in": taken_in, "waiting": _by_reason(rows)}
+
+
+def wait_on(current: Release, before: int, told: Mapping[str, Any]) -> dict[str, Any]:
+    """Have those wait who waited in the version that a correction takes groups out of.
+
+    Who is taken out with a group does not wait: earlier versions show them.
+
+    Args:
+        current: the new version, with its rows in the catalog.
+        before: the number of the version before.
+        told: the private manifest of that version.
+
+    Returns:
+        What the private manifest of the new one tells of the pool.
+    """
+    warehouse, own = current.warehouse, {"release_id": current.release_id}
+    warehouse.run(query(TOPIC, "keep_taken"), own)
+    if "waiting" not in told:
+        return {}
+    warehouse.run(query(TOPIC, "wait_on"), own | {"before": before})
+    return {"waiting": _by_reason(_counts(warehouse, current.release_id))}
+
+
+def _counts(warehouse: Warehouse, release_id: int) -> list[tuple[Any, ...]]:
+    return warehouse.rows(query(TOPIC, "counts"), {"release_id": release_id})
+
+
+def _by_reason(rows: Sequence[tuple[Any, ...]]) -> dict[str, dict[str, int]]:
+    return {reason: {"cases": cases, "reports": reports} for reason, cases, reports in rows}

@@ -57,6 +57,8 @@ class Other:
     status: str
     dataset: str = ""
     """Of the release, where it is another one; empty: the same."""
+    apart: str = ""
+    """Its quarter, where it is another one, of which cases waited; empty: the same."""
 
     @property
     def scope(self) -> str:
@@ -67,7 +69,8 @@ class Other:
             return f"{self.quarter} of this series"
         gone = f", superseded (release {self.release_id})" if self.status == "superseded" else ""
         of = f"dataset {self.dataset}, " if self.dataset else ""
-        return f"{of}series {self.series}{gone}"
+        at = f"{self.apart} of " if self.apart else ""
+        return f"{of}{at}series {self.series}{gone}"
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,8 @@ class Links:
 
 
 def other_releases(warehouse: Warehouse, release_id: int) -> list[Other]:
-    """The releases of the quarter that are or were out, in this series and in others.
+    """The releases of the quarter that are or were out, in this series and in others; of another
+    series also those of other quarters, where cases waited from one to the other.
 
     Those of another dataset count where they were made of some of the same files. Those whose rows
     are no case's, and somebody else's, have no rows that could be compared.

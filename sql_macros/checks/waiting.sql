@@ -2,7 +2,8 @@
 
 -- What:    every case that waits is withheld in the release, in no group of it, and has not waited
 --          as many periods as a case may; nobody who waited through the release before is in
---          a release between.
+--          a release between. Since when a case waits follows from the releases: whoever waited in
+--          the one before waits since then, and anybody else since this one.
 -- Inputs:  most: periods that a case may wait; of_release.
 -- Outputs: one uniform row over the cases that wait.
 -- Source:  docs/decisions.md, D391.
@@ -18,6 +19,18 @@ series_release AS (
 ),
 
 quarters AS (SELECT DISTINCT s.quarter FROM series_release AS s),
+
+-- Who waited in the release just before, by all versions of it.
+waited_before AS (
+    SELECT w.case_id, min(w.since) AS since
+    FROM srsql.waiting AS w
+    INNER JOIN series_release AS s ON w.release_id = s.release_id
+    WHERE
+        s.quarter = (
+            SELECT max(q.quarter) FROM quarters AS q CROSS JOIN own AS o WHERE q.quarter < o.quarter
+        )
+    GROUP BY w.case_id
+),
 
 judged AS (
     SELECT
@@ -40,20 +53,51 @@ judged AS (
                 SELECT count(*) FROM quarters AS q
                 WHERE q.quarter >= w.since AND q.quarter < o.quarter
             )
-        ) AS waited
+        ) AS waited,
+        w.since = coalesce(b.since, o.quarter) AS is_since
     FROM srsql.waiting AS w
     CROSS JOIN own AS o
+    LEFT JOIN waited_before AS b ON w.case_id = b.case_id
     WHERE w.release_id = of_release
 ),
 
 figures AS (
     SELECT
-        count(*) FILTER (WHERE NOT j.is_withheld OR j.is_released OR j.waited >= most) AS wrong,
+        count(*) FILTER (
+            WHERE NOT j.is_withheld OR j.is_released OR j.waited >= most OR NOT j.is_since
+        ) AS wrong,
         count(*) AS cases
     FROM judged AS j
 )
 
 SELECT unnest(srsql.check_row(of_release, 'check_waiting', 'cases', f.wrong, f.cases, most))
+FROM figures AS f;
+
+-- What:    no released row is of a case that waits, by the originals behind the rows; and the raw
+--          rows have a report of every case that waits in the period since which it does, so that
+--          it does not wait longer than is told.
+-- Inputs:  raw_of(case_id, quarter): the raw reports, as they were ingested; shown_of(case_id): the
+--          originals behind the released rows; of_release.
+-- Outputs: one uniform row over the cases that wait.
+-- Source:  docs/decisions.md, D391 and D393.
+CREATE OR REPLACE MACRO srsql.check_waiting_rows(raw_of, shown_of, of_release) AS TABLE
+WITH judged AS (
+    SELECT
+        w.case_id IN (SELECT s.case_id FROM query_table(shown_of) AS s) AS is_shown,
+        EXISTS (
+            SELECT 1 FROM query_table(raw_of) AS r
+            WHERE r.case_id = w.case_id AND r.quarter = w.since
+        ) AS is_reported
+    FROM srsql.waiting AS w
+    WHERE w.release_id = of_release
+),
+
+figures AS (
+    SELECT count(*) FILTER (WHERE j.is_shown OR NOT j.is_reported) AS wrong, count(*) AS cases
+    FROM judged AS j
+)
+
+SELECT unnest(srsql.check_row(of_release, 'check_waiting_rows', 'cases', f.wrong, f.cases, 0))
 FROM figures AS f;
 
 -- What:    whoever knows the first period of the reports of a case, and so that it waited until
@@ -137,5 +181,100 @@ figures AS (
 )
 
 SELECT unnest(srsql.check_row(of_release, 'check_delay', 'windows', f.wrong, f.windows, o.k))
+FROM figures AS f
+CROSS JOIN own AS o;
+
+-- What:    the same where persons are counted: whoever knows since when a case of a person waited
+--          rules out the persons of whom a case was released meanwhile. k persons are left, and no
+--          value is held by more of them than its threshold allows.
+-- Inputs:  of_release.
+-- Outputs: one uniform row over groups and the periods from which some member waited.
+-- Source:  SPEC section 9 (attacks on a series), of persons; docs/decisions.md, D382 and D393.
+CREATE OR REPLACE MACRO srsql.check_delay_persons(of_release) AS TABLE
+WITH
+own AS (SELECT r.* FROM srsql.release AS r WHERE r.release_id = of_release),
+
+earlier AS (
+    SELECT r.release_id, r.quarter
+    FROM srsql.exposed_release AS r
+    INNER JOIN own AS o ON r.dataset = o.dataset AND r.series = o.series AND r.quarter < o.quarter
+),
+
+waited AS (
+    SELECT DISTINCT w.case_id, w.since
+    FROM srsql.waiting AS w
+    INNER JOIN earlier AS e ON w.release_id = e.release_id
+    WHERE e.quarter = (SELECT max(l.quarter) FROM earlier AS l)
+),
+
+members AS MATERIALIZED (
+    SELECT
+        m.case_no,
+        m.case_id,
+        m.group_id,
+        coalesce('person ' || p.person::VARCHAR, 'case ' || m.case_id) AS person
+    FROM srsql.member AS m
+    LEFT JOIN srsql.counted_person AS p
+        ON p.release_id = of_release AND m.case_id = p.case_id
+    WHERE m.release_id = of_release
+),
+
+windows AS MATERIALIZED (
+    SELECT DISTINCT m.group_id, w.since
+    FROM members AS m
+    INNER JOIN waited AS w ON m.case_id = w.case_id
+),
+
+-- By any case of the person, also one that this release does not have.
+latest_before AS (
+    SELECT
+        coalesce('person ' || p.person::VARCHAR, 'case ' || b.case_id) AS person,
+        max(e.quarter) AS quarter
+    FROM srsql.member AS b
+    INNER JOIN earlier AS e ON b.release_id = e.release_id
+    LEFT JOIN srsql.counted_person AS p
+        ON p.release_id = of_release AND b.case_id = p.case_id
+    GROUP BY ALL
+),
+
+remaining AS MATERIALIZED (
+    SELECT w.group_id, w.since, m.case_no, m.person
+    FROM windows AS w
+    INNER JOIN members AS m ON w.group_id = m.group_id
+    LEFT JOIN latest_before AS l ON m.person = l.person
+    WHERE l.quarter IS NULL OR l.quarter < w.since
+),
+
+sizes AS (
+    SELECT w.group_id, w.since, count(DISTINCT r.person) AS persons
+    FROM windows AS w
+    LEFT JOIN remaining AS r ON w.group_id = r.group_id AND w.since = r.since
+    GROUP BY w.group_id, w.since
+),
+
+too_frequent AS (
+    SELECT DISTINCT h.group_id, h.since
+    FROM (
+        SELECT r.group_id, r.since, c.term_no, count(DISTINCT r.person) AS persons
+        FROM remaining AS r
+        INNER JOIN srsql.case_term AS c ON c.release_id = of_release AND r.case_no = c.case_no
+        GROUP BY r.group_id, r.since, c.term_no
+    ) AS h
+    INNER JOIN sizes AS s ON h.group_id = s.group_id AND h.since = s.since
+    INNER JOIN srsql.threshold AS t ON t.release_id = of_release AND h.term_no = t.term_no
+    WHERE srsql.exceeds(h.persons, t.theta_num, t.theta_den, s.persons, 1)
+),
+
+figures AS (
+    SELECT
+        count(*) FILTER (WHERE s.persons < o.k OR f.group_id IS NOT NULL) AS wrong,
+        count(*) AS windows
+    FROM sizes AS s
+    CROSS JOIN own AS o
+    LEFT JOIN too_frequent AS f ON s.group_id = f.group_id AND s.since = f.since
+)
+
+SELECT
+    unnest(srsql.check_row(of_release, 'check_delay_persons', 'windows', f.wrong, f.windows, o.k))
 FROM figures AS f
 CROSS JOIN own AS o;

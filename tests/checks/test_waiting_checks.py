@@ -78,13 +78,56 @@ def test_delays_are_those_of_the_released_cases(engine: srsql.Engine) -> None:
 def test_who_waits_is_withheld_in_no_release_and_not_too_long(engine: srsql.Engine) -> None:
     two_weeks(engine)
     assert found(engine, "check_waiting(2, 1)") == {"check_waiting cases": (0, 1, 0)}
-    put(engine, "waiting", [(2, "f", ONE)])
+    put(engine, "waiting", [(1, "f", ONE), (2, "f", ONE)])
     assert found(engine, "check_waiting(2, 2)")["check_waiting cases"][0] == 1  # not withheld
     put(engine, "withheld", [(2, 8, "f", 1, "infeasible")])
     assert found(engine, "check_waiting(2, 2)")["check_waiting cases"][0] == 0
     assert found(engine, "check_waiting(1, 2)")["check_waiting cases"][0] == 1  # too long
+    engine.sql("DELETE FROM srsql.waiting WHERE release_id = 1 AND case_id = 'f'")
+    assert found(engine, "check_waiting(2, 2)")["check_waiting cases"][0] == 1  # not since then
+    engine.sql("UPDATE srsql.waiting SET since = ? WHERE release_id = 2", [TWO])
+    assert found(engine, "check_waiting(2, 2)")["check_waiting cases"][0] == 0
+    put(engine, "waiting", [(1, "f", ONE)])
+    assert found(engine, "check_waiting(2, 2)")["check_waiting cases"][0] == 1  # reset meanwhile
+    engine.sql("UPDATE srsql.waiting SET since = ? WHERE release_id = 2", [ONE])
+    assert found(engine, "check_waiting(2, 2)")["check_waiting cases"][0] == 0
     put(engine, "member", members(1, "f"))
     assert found(engine, "check_waiting(2, 2)")["check_waiting cases"][0] == 1  # released meanwhile
+
+
+def test_no_row_is_of_a_case_that_waits_and_its_first_report_is_there(
+    engine: srsql.Engine,
+) -> None:
+    two_weeks(engine)
+    engine.sql("CREATE TEMP TABLE raw_report AS SELECT 'a' AS case_id, ? AS quarter", [ONE])
+    engine.sql("CREATE TEMP TABLE shown_case AS SELECT 'd' AS case_id")
+    call = "check_waiting_rows('raw_report', 'shown_case', 1)"
+    assert found(engine, call) == {"check_waiting_rows cases": (0, 1, 0)}
+    engine.sql("INSERT INTO shown_case VALUES ('a')")
+    assert found(engine, call)["check_waiting_rows cases"][0] == 1
+    engine.sql("DELETE FROM shown_case")
+    engine.sql("UPDATE raw_report SET quarter = ?", [TWO])
+    assert found(engine, call)["check_waiting_rows cases"][0] == 1
+
+
+def test_persons_of_whom_a_case_was_released_meanwhile_are_ruled_out(
+    engine: srsql.Engine,
+) -> None:
+    two_weeks(engine)
+    put(engine, "member", [(2, 9, "e", 0, 1, True)])
+    window = "check_delay_persons windows"
+    assert found(engine, "check_delay_persons(2)") == {window: (0, 1, 0)}  # a, b, c, e
+    put(engine, "counted_person", [(2, "b", 1), (2, "c", 1)])
+    assert found(engine, "check_delay_persons(2)")[window][0] == 0  # a, b and c, e
+    put(engine, "case_term", [(2, 1, 0, 1, True), (2, 2, 0, 1, True)])
+    assert found(engine, "check_delay_persons(2)")[window][0] == 0  # one person of three has X
+    put(engine, "case_term", [(2, 9, 0, 1, True)])
+    assert found(engine, "check_delay_persons(2)")[window][0] == 1  # two of three
+    engine.sql("DELETE FROM srsql.case_term")
+    put(engine, "counted_person", [(2, "z", 2), (2, "e", 2)])
+    put(engine, "member", [(1, 7, "z", 0, 1, True)])
+    assert found(engine, "check_delay_persons(2)")[window][0] == 1  # z is e, and was released
+    assert found(engine, "check_delay(2)")["check_delay windows"][0] == 0  # four cases are left
 
 
 def test_those_who_were_released_meanwhile_are_ruled_out(engine: srsql.Engine) -> None:

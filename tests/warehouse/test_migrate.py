@@ -271,6 +271,28 @@ def test_a_series_of_a_later_layout_goes_on_without_refinement_as_well(old: Path
         assert {row[3] for row in expected} == {"off"}
 
 
+def test_a_warehouse_of_layout_10_has_a_pool_in_which_nobody_waits(old: Path) -> None:
+    """Layout 10 has suspected duplicates, which stay, and says who is stale without a pool."""
+    migrate(old)
+    stale = "SELECT s.* FROM srsql.stale_release AS s ORDER BY ALL"
+    with duckdb.connect(str(old)) as con:
+        expected = con.execute(stale).fetchall()
+        con.execute("INSERT INTO srsql.suspected_duplicate VALUES ('faers', '1', '2', 0.9)")
+        con.execute("DROP VIEW srsql.stale_release")
+        con.execute("DROP VIEW srsql.withdrawn_member")
+        con.execute("DROP TABLE srsql.waiting")
+        con.execute("DROP TABLE srsql.taken_case")
+        con.execute("UPDATE srsql.warehouse SET layout = 10")
+    made = migrate(old)
+    assert (made.from_layout, made.to_layout) == (10, module.LAYOUT)
+    with Engine(old) as engine:
+        assert engine.sql("SELECT count(*) FROM srsql.suspected_duplicate") == [(1,)]
+        assert engine.sql("SELECT count(*) FROM srsql.waiting") == [(0,)]
+        assert engine.sql("SELECT count(*) FROM srsql.taken_case") == [(0,)]
+        assert engine.sql(stale) == expected
+        assert engine.audit(series="main").safe is not None
+
+
 def test_nodes_of_a_lattice_of_before_layout_9_have_emd_over_all_records(old: Path) -> None:
     migrate(old)
     with Engine(old, dataset="faers") as engine:

@@ -240,6 +240,7 @@ def _promise_faults(manifest: Manifest) -> list[str]:
         if not model.shows_bounded_values:
             faults.append(f"values are suppressed, and {manifest.model} bounds none in rows")
     faults += _person_faults(manifest)
+    faults += _pool_faults(manifest)
     if manifest.parameters.get("counted") == "persons":
         guarantee = f"{guarantee} {COUNTS_PERSONS}"
         if not model.counts_persons:
@@ -275,6 +276,27 @@ def _person_faults(manifest: Manifest) -> list[str]:
         for at, count in least.items()
         if at >= float(str(match)) and count != manifest.k
     ]
+
+
+def _pool_faults(manifest: Manifest) -> list[str]:
+    """What is claimed of cases that wait and cannot be true: they are among those withheld."""
+    told = manifest.parameters
+    names = ("max_delay", "waiting_cases", "waiting_reports")
+    there = [told[name] for name in names if name in told]
+    if not there:
+        return []
+    counts = [count for count in there if isinstance(count, int) and not isinstance(count, bool)]
+    if len(counts) < len(names) or min(counts) < 0 or counts[0] == 0:
+        return [f"of cases that wait it tells {there!r}, not {', '.join(names)}"]
+    withheld = (manifest.counts.withheld_cases, manifest.counts.withheld_reports)
+    faults = [
+        f"{waiting} {what} wait, and {held} are withheld"
+        for waiting, held, what in zip(counts[1:], withheld, ("cases", "reports"), strict=True)
+        if held is None or waiting > held
+    ]
+    if counts[1] > counts[2]:
+        faults.append(f"{counts[1]} cases wait, of {counts[2]} reports")
+    return faults
 
 
 def _term_faults(manifest: Manifest) -> list[str]:

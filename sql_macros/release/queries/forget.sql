@@ -198,6 +198,15 @@ WHERE
     w.case_id = f.case_id
     AND w.release_id IN (SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = $dataset);
 
+-- name: name_taken
+-- The token stands for the case among those that waited for a release.
+UPDATE srsql.taken_case AS t
+SET case_id = f.token
+FROM temp.main.srsql_forget_case AS f
+WHERE
+    t.case_id = f.case_id
+    AND t.release_id IN (SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = $dataset);
+
 -- name: name_charges
 -- The token stands for the case in the budget ledger.
 UPDATE srsql.budget_ledger AS b

@@ -26,6 +26,29 @@ WHERE
     )
 ORDER BY w.case_id;
 
+-- name: keep_taken
+-- What the earlier reports were read from of the cases that the release took in.
+INSERT INTO srsql.taken_case
+SELECT DISTINCT $release_id, t.case_id, i.quarter, i.ingestion_id
+FROM srsql.taken_in($release_id) AS t
+INNER JOIN srsql.release AS r ON r.release_id = $release_id
+INNER JOIN srsql.ingestion AS i
+    ON r.dataset = i.dataset AND t.since <= i.quarter AND r.quarter > i.quarter
+WHERE NOT i.replaced
+ORDER BY t.case_id, i.quarter;
+
+-- name: wait_on
+-- Who waits in a version ($release_id) that corrects the one before it ($before): whoever did, is
+-- withheld in it for the same reason, and is not deleted.
+INSERT INTO srsql.waiting
+SELECT $release_id, w.case_id, w.since
+FROM srsql.waiting AS w
+INNER JOIN srsql.withheld AS was ON w.release_id = was.release_id AND w.case_id = was.case_id
+SEMI JOIN srsql.withheld AS h
+    ON h.release_id = $release_id AND was.case_id = h.case_id AND was.reason = h.reason
+WHERE w.release_id = $before
+ORDER BY w.case_id;
+
 -- name: counts
 -- Cases and reports that wait, by the reason for which they are withheld.
 SELECT w.reason, count(*) AS cases, sum(w.reports)::BIGINT AS reports

@@ -7,12 +7,35 @@ FROM srsql.release AS r
 WHERE r.release_id = $release_id;
 
 -- name: of_the_quarter
--- The other releases of its quarter, in any series: superseded ones stay known.
-SELECT e.release_id, e.series, e.quarter, e.status
+-- The other releases of its quarter, in any series: superseded ones stay known. Where cases waited
+-- for one of two series, the quarters count of which it took reports in.
+SELECT
+    e.release_id,
+    e.series,
+    e.quarter,
+    e.status,
+    '' AS dataset,
+    CASE WHEN e.quarter <> r.quarter THEN e.quarter ELSE '' END AS apart
 FROM srsql.release AS r
-INNER JOIN srsql.exposed_release AS e ON r.dataset = e.dataset AND r.quarter = e.quarter
-WHERE r.release_id = $release_id AND e.release_id <> r.release_id AND e.model <> 'imported'
-ORDER BY e.series, e.release_id;
+INNER JOIN srsql.exposed_release AS e ON r.dataset = e.dataset
+WHERE
+    r.release_id = $release_id
+    AND e.release_id <> r.release_id
+    AND e.model <> 'imported'
+    AND (
+        r.quarter = e.quarter
+        OR (
+            r.series <> e.series
+            AND EXISTS (
+                SELECT 1
+                FROM srsql.taken_case AS t
+                WHERE
+                    (t.release_id = r.release_id AND t.quarter = e.quarter)
+                    OR (t.release_id = e.release_id AND t.quarter = r.quarter)
+            )
+        )
+    )
+ORDER BY e.series, e.quarter, e.release_id;
 
 -- name: of_the_files
 -- The releases of other datasets, of whichever period, that were made of some file that its own
@@ -22,6 +45,15 @@ WITH files AS (
     FROM srsql.ingestion AS i
     INNER JOIN srsql.ingested_file AS f ON i.ingestion_id = f.ingestion_id
     WHERE f.records > 0
+),
+
+-- The periods that a release is made of: its own, and those of cases that waited for it.
+periods AS (
+    SELECT r.release_id, r.dataset, r.quarter FROM srsql.release AS r
+    UNION
+    SELECT t.release_id, r.dataset, t.quarter
+    FROM srsql.taken_case AS t
+    INNER JOIN srsql.release AS r ON t.release_id = r.release_id
 )
 
 SELECT e.release_id, e.series, e.quarter, e.status, e.dataset
@@ -34,11 +66,9 @@ WHERE
         SELECT 1
         FROM files AS own
         INNER JOIN files AS theirs ON own.sha256 = theirs.sha256
-        WHERE
-            own.dataset = r.dataset
-            AND own.quarter = r.quarter
-            AND theirs.dataset = e.dataset
-            AND theirs.quarter = e.quarter
+        INNER JOIN periods AS p ON own.dataset = p.dataset AND own.quarter = p.quarter
+        INNER JOIN periods AS q ON theirs.dataset = q.dataset AND theirs.quarter = q.quarter
+        WHERE p.release_id = r.release_id AND q.release_id = e.release_id
     )
 ORDER BY e.dataset, e.series, e.release_id;
 
