@@ -9,6 +9,7 @@ member table, found by ``srsql_identity``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from sqlglot import exp
@@ -228,11 +229,13 @@ def check_waiting_rows(evidence: Evidence) -> list[Measure]:
     release = evidence.release
     dataset = release.visible_dataset
     shown = released_reports(dataset, release.schema, by_report=False)
+    asked = {"release": release.release_id}
+    since = [label for (label,) in release.warehouse.rows(query(TOPIC, "waiting_since"), asked)]
     return evidence.ask(
         "check_waiting_rows",
         *(literal(name) for name in ("ingested_report", "shown_case")),
         tables={
-            "ingested_report": ingested_reports(dataset).sql("duckdb"),
+            "ingested_report": ingested_reports(dataset, since).sql("duckdb"),
             "shown_case": shown.sql("duckdb"),
         },
     )
@@ -373,8 +376,9 @@ def quarter_reports(dataset: Dataset, quarter: str, *, by_report: bool) -> exp.Q
     )
 
 
-def ingested_reports(dataset: Dataset) -> exp.Query:
-    """(case_id, quarter) of all reports as they were ingested, of no series."""
+def ingested_reports(dataset: Dataset, quarters: Sequence[str]) -> exp.Query:
+    """(case_id, quarter) of the reports of some periods as they were ingested, of no series."""
+    labels = [exp.Literal.string(label) for label in quarters]
     return (
         exp.select(
             exp.cast(column(dataset.case_id, "t"), "VARCHAR").as_("case_id"),
@@ -382,6 +386,7 @@ def ingested_reports(dataset: Dataset) -> exp.Query:
         )
         .distinct()
         .from_(raw_table(dataset.taken_from(""), dataset.report_table, alias="t"))
+        .where(column("quarter", "t").isin(*labels) if labels else exp.false())
     )
 
 

@@ -163,6 +163,10 @@ SELECT p.case_id, p.person FROM srsql.counted_person AS p WHERE p.release_id = $
 -- The cases of the released rows, by the ids of the source.
 SELECT DISTINCT i.case_id::VARCHAR AS case_id FROM temp.main.srsql_identity AS i;
 
+-- name: waiting_since
+-- The periods since which cases wait in a release.
+SELECT DISTINCT w.since FROM srsql.waiting AS w WHERE w.release_id = $release ORDER BY w.since;
+
 -- name: counts_persons
 -- Whether a release counts persons.
 SELECT count(*) > 0 FROM srsql.person_count AS p WHERE p.release_id = $release;
