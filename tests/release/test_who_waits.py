@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import resources
@@ -16,6 +15,8 @@ from support.quarters import Report, crowd, write_quarter
 
 from srsql import verify
 from srsql.engine.api.engine import Engine
+from srsql.engine.artifact.format import Manifest
+from srsql.engine.artifact.verify.contradictions import claim_faults
 from srsql.engine.errors import LinkableError, ReleaseError
 from srsql.engine.models import make_model
 from srsql.engine.release.request import Request
@@ -24,7 +25,17 @@ from srsql.engine.warehouse.series import Series
 from srsql.schemas.toml_file import parse_dataset
 
 ONE, TWO, THREE = "2026W52", "2026W53", "2027W01"
-OPTIONS: dict[str, Any] = {"model": "ppms++", "k": 3, "theta": "0.5", "seed": 1, "max_delay": 2}
+OPTIONS: dict[str, Any] = {
+    "model": "ppms++", "k": 3, "theta": "0.5", "seed": 1, "max_delay": 2, "ids": "pseudonym",
+}  # fmt: skip
+LAST = """
+[[derived]]
+name = "last_received"
+rule = "period"
+source = "demo.fda_dt"
+step = "year"
+claim = "sources withheld"
+"""
 SECRET = "Erythromelalgia"
 
 
@@ -70,41 +81,49 @@ def proved(engine: Engine, label: str) -> dict[str, tuple[Any, ...]]:
     return {measure: tuple(figures) for measure, *figures in rows}
 
 
-def unlike(first: int, count: int) -> list[Report]:
-    """Cases of whom nothing is known but what nobody else has."""
+def unplaced(first: int, count: int) -> list[Report]:
+    """Cases whom no group of ``crowd(3)`` has room for: its values are a third of it each."""
     return [
-        Report(10 * case, case, pt=(f"{SECRET} {case}",), indi=(f"{SECRET} of {case}",),
-               drugs=(f"{SECRET} drug {case}",))
+        Report(
+            primaryid=10 * case,
+            caseid=case,
+            pt=("Reaction 01", "Reaction 02", "Reaction 03", f"{SECRET} {case}"),
+            indi=(f"{SECRET} of {case}",),
+            drugs=(f"{SECRET} drug {case}",),
+        )
         for case in range(first, first + count)
-    ]  # fmt: skip
+    ]
+
+
+def texts(folder: Path) -> bytes:
+    """What all files of an artifact say, in capitals."""
+    return b"\n".join(f.read_bytes() for f in folder.rglob("*") if f.is_file()).upper()
 
 
 def test_what_waits_is_told_nowhere_in_an_artifact(engine: Engine, tmp_path: Path) -> None:
-    bring(engine, ONE, [*crowd(12), *unlike(7001, 2)])
-    bring(engine, TWO, unlike(7003, 1))
-    engine.release_range(f"{ONE}:{TWO}", **OPTIONS)
+    bring(engine, ONE, [*crowd(3), *unplaced(7001, 2)])
+    bring(engine, TWO, [])
+    engine.release(ONE, **OPTIONS | {"theta": "1/3"})
     assert {case for _, _, case, _ in waiting(engine)} == {"7001", "7002"}
-    told = {}
-    for label in (ONE, TWO):
-        engine.publish(label, tmp_path / label, format="csv")
-        found = verify([tmp_path / label])
-        assert found.passed
-        texts = [file.read_bytes() for file in (tmp_path / label).rglob("*") if file.is_file()]
-        told[label] = b"\n".join(texts).upper()
-    assert SECRET.upper().encode() not in told[ONE]
-    assert told[TWO].count(f"{SECRET} 7001".upper().encode()) > 0
-    file = tmp_path / ONE / "manifest.json"
-    manifest = json.loads(file.read_text(encoding="utf-8"))
-    parameters, counts = manifest["parameters"], manifest["counts"]
-    assert (parameters["waiting_cases"], counts["withheld_cases"]) == (2, 2)
-    assert counts["released_cases"] == len(released(engine, ONE)) == 12
+    all_of_them = {"series": "all", "k": 2, "theta": "1", "model": "ms", "allow_linkable": True}
+    engine.release(ONE, seed=1, **all_of_them)
+    engine.publish(ONE, tmp_path / "out", format="csv")
+    engine.publish(ONE, tmp_path / "all", format="csv", series="all", allow_linkable=True)
+    assert SECRET.upper().encode() in texts(tmp_path / "all")
+    assert SECRET.upper().encode() not in texts(tmp_path / "out")
+    assert verify([tmp_path / "out"]).passed
+    manifest = Manifest.model_validate_json((tmp_path / "out" / "manifest.json").read_text("utf-8"))
+    told = manifest.parameters
+    assert (told["waiting_cases"], manifest.counts.withheld_cases) == (2, 2)
+    assert manifest.counts.released_cases == len(released(engine, ONE)) == 3
     for forged, fault in (
         ({"waiting_cases": 3}, "3 cases wait, and 2 are withheld"),
         ({"waiting_reports": 1}, "2 cases wait, of 1 reports"),
         ({"max_delay": 0}, "of cases that wait it tells"),
     ):
-        file.write_text(json.dumps(manifest | {"parameters": parameters | forged}), "utf-8")
-        assert fault in str(verify([tmp_path / ONE]))
+        claims = manifest.model_copy(update={"parameters": told | forged})
+        assert [found for found in claim_faults(claims) if fault in found]
+    assert claim_faults(manifest) == []
 
 
 def test_a_case_of_which_waiting_data_were_replaced_is_stale_in_the_period_that_has_it(
@@ -123,9 +142,10 @@ def test_a_case_of_which_waiting_data_were_replaced_is_stale_in_the_period_that_
 
 
 def test_who_waits_goes_on_waiting_where_a_group_is_taken_out(engine: Engine) -> None:
-    bring(engine, ONE, [*crowd(6), *unlike(7001, 2)])
-    engine.release(ONE, **OPTIONS | {"model": "ms"})
-    bring(engine, TWO, unlike(7003, 1), gone=[1, 7002])
+    asked = OPTIONS | {"model": "ms", "theta": "1/3"}
+    bring(engine, ONE, [*crowd(3), *unplaced(7001, 2)])
+    engine.release(ONE, **asked)
+    bring(engine, TWO, unplaced(7003, 1), gone=[1, 7002])
     made = engine.correct(ONE)
     assert made.withdrawn == {"deleted": 1}
     assert waiting(engine) == [
@@ -136,7 +156,7 @@ def test_who_waits_goes_on_waiting_where_a_group_is_taken_out(engine: Engine) ->
     (text,) = engine.sql("SELECT r.private_manifest FROM srsql.release AS r WHERE status = ?",
                          ["released"])[0]  # fmt: skip
     assert [each["cases"] for each in json.loads(text)["waiting"].values()] == [1]
-    after = engine.release(TWO, **OPTIONS | {"model": "ms"})
+    after = engine.release(TWO, **asked)
     assert after.manifest["cases"]["released"] == 0
     assert waiting(engine)[-2:] == [(TWO, "released", "7001", ONE), (TWO, "released", "7003", TWO)]
 
@@ -184,12 +204,14 @@ def test_rows_that_waited_link_to_those_that_did_not(engine: Engine) -> None:
 def test_published_dates_and_waiting_do_not_go_together() -> None:
     folder = resources.files("srsql.schemas")
     text = (folder / "faers_wide.toml").read_text(encoding="utf-8")
-    told = re.sub(r"^publish = \[\]", 'publish = ["onset"]', text, flags=re.M)
+    told = text.replace("publish = []", 'publish = ["last_received"]', 1) + LAST
     series = Series("faers_wide", "main", "group", "faers_wide", None, "pseudonym")
     asked = Request(ONE, make_model("ms", k=3), max_delay=1)
     need_pool(asked, series, parse_dataset(text, folder), waits=False)
     dated = parse_dataset(told, folder)
     need_pool(replace(asked, max_delay=None), series, dated, waits=False)
     for one, waits in ((asked, False), (replace(asked, max_delay=None), True)):
-        with pytest.raises(ReleaseError, match=r"publishes onset .* tell which cases waited"):
+        with pytest.raises(
+            ReleaseError, match=r"publishes last_received .* tell which cases waited"
+        ):
             need_pool(one, series, dated, waits=waits)

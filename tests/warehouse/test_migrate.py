@@ -285,7 +285,7 @@ def test_a_warehouse_of_layout_10_has_a_pool_in_which_nobody_waits(old: Path) ->
         con.execute("UPDATE srsql.warehouse SET layout = 10")
     made = migrate(old)
     assert (made.from_layout, made.to_layout) == (10, module.LAYOUT)
-    with Engine(old) as engine:
+    with Engine(old, dataset="faers") as engine:
         assert engine.sql("SELECT count(*) FROM srsql.suspected_duplicate") == [(1,)]
         assert engine.sql("SELECT count(*) FROM srsql.waiting") == [(0,)]
         assert engine.sql("SELECT count(*) FROM srsql.taken_case") == [(0,)]
