@@ -103,11 +103,11 @@ def texts(folder: Path) -> bytes:
 def test_what_waits_is_told_nowhere_in_an_artifact(engine: Engine, tmp_path: Path) -> None:
     bring(engine, ONE, [*crowd(3), *unplaced(7001, 2)])
     bring(engine, TWO, [])
-    engine.release(ONE, **OPTIONS | {"theta": "1/3"})
+    engine.release(ONE, **OPTIONS | {"theta": "1/3", "on_infeasible": "withhold"})
     assert {case for _, _, case, _ in waiting(engine)} == {"7001", "7002"}
+    engine.publish(ONE, tmp_path / "out", format="csv")
     all_of_them = {"series": "all", "k": 2, "theta": "1", "model": "ms", "allow_linkable": True}
     engine.release(ONE, seed=1, **all_of_them)
-    engine.publish(ONE, tmp_path / "out", format="csv")
     engine.publish(ONE, tmp_path / "all", format="csv", series="all", allow_linkable=True)
     assert SECRET.upper().encode() in texts(tmp_path / "all")
     assert SECRET.upper().encode() not in texts(tmp_path / "out")
@@ -142,7 +142,7 @@ def test_a_case_of_which_waiting_data_were_replaced_is_stale_in_the_period_that_
 
 
 def test_who_waits_goes_on_waiting_where_a_group_is_taken_out(engine: Engine) -> None:
-    asked = OPTIONS | {"model": "ms", "theta": "1/3"}
+    asked = OPTIONS | {"model": "ms", "theta": "1/3", "on_infeasible": "withhold"}
     bring(engine, ONE, [*crowd(3), *unplaced(7001, 2)])
     engine.release(ONE, **asked)
     bring(engine, TWO, unplaced(7003, 1), gone=[1, 7002])
