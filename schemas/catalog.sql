@@ -284,15 +284,6 @@ CREATE TABLE IF NOT EXISTS srsql.member (
     is_new BOOLEAN NOT NULL
 );
 
--- The cases that waited for a release (srsql.waiting), and what their earlier reports were read
--- from: every period from the one since which they waited to the one before, as it was ingested then.
-CREATE TABLE IF NOT EXISTS srsql.taken_case (
-    release_id INTEGER NOT NULL,
-    case_id VARCHAR NOT NULL,
-    quarter VARCHAR NOT NULL,
-    ingestion_id INTEGER NOT NULL
-);
-
 -- Cases that a release or draft has and that have left since: forgotten, deleted by the regulator,
 -- or, in data that replaced its own, absent or changed; of a case that waited, in any of the
 -- periods whose reports it brought. A release with such a case is stale.
@@ -403,14 +394,6 @@ CREATE TABLE IF NOT EXISTS srsql.withheld (
     case_id VARCHAR NOT NULL,
     reports INTEGER NOT NULL,
     reason VARCHAR NOT NULL
-);
-
--- Those of the withheld cases that wait: their reports are among those of the next period that the
--- series releases (--max-delay). since: the first period whose reports of the case wait.
-CREATE TABLE IF NOT EXISTS srsql.waiting (
-    release_id INTEGER NOT NULL,
-    case_id VARCHAR NOT NULL,
-    since VARCHAR NOT NULL
 );
 
 -- What a release withstands when it is joined with the others of its series: the attacks of SPEC

@@ -25,7 +25,7 @@ from srsql.engine.warehouse.statements import dotted, parsed, query, source, ste
 from srsql.version import __version__
 
 LAYOUT = 11
-CATALOG_FILES = ("catalog.sql", "pseudonyms.sql", "verdicts.sql", "lake.sql")
+CATALOG_FILES = ("waiting.sql", "catalog.sql", "pseudonyms.sql", "verdicts.sql", "lake.sql")
 TAKEN_OVER = 600.0
 """Seconds for whoever has a file that was let go for a while."""
 _OURS = "SELECT 1 FROM system.main.duckdb_databases() AS d WHERE d.database_name = ?"

@@ -81,14 +81,15 @@ FROM figures AS f;
 -- Outputs: one uniform row over the cases that wait.
 -- Source:  docs/decisions.md, D391 and D393.
 CREATE OR REPLACE MACRO srsql.check_waiting_rows(raw_of, shown_of, of_release) AS TABLE
-WITH judged AS (
+WITH
+reported AS (SELECT DISTINCT r.case_id, r.quarter FROM query_table(raw_of) AS r),
+
+judged AS (
     SELECT
         w.case_id IN (SELECT s.case_id FROM query_table(shown_of) AS s) AS is_shown,
-        EXISTS (
-            SELECT 1 FROM query_table(raw_of) AS r
-            WHERE r.case_id = w.case_id AND r.quarter = w.since
-        ) AS is_reported
+        r.case_id IS NOT NULL AS is_reported
     FROM srsql.waiting AS w
+    LEFT JOIN reported AS r ON w.case_id = r.case_id AND w.since = r.quarter
     WHERE w.release_id = of_release
 ),
 

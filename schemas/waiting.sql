@@ -1,0 +1,18 @@
+-- The hold-back pool of a series. It is made before the catalog, a view of which reads it.
+
+-- Those of the withheld cases that wait: their reports are among those of the next period that the
+-- series releases (--max-delay). since: the first period whose reports of the case wait.
+CREATE TABLE IF NOT EXISTS srsql.waiting (
+    release_id INTEGER NOT NULL,
+    case_id VARCHAR NOT NULL,
+    since VARCHAR NOT NULL
+);
+
+-- The cases that waited for a release (srsql.waiting), and what their earlier reports were read
+-- from: every period from the one since which they waited to the one before, as ingested then.
+CREATE TABLE IF NOT EXISTS srsql.taken_case (
+    release_id INTEGER NOT NULL,
+    case_id VARCHAR NOT NULL,
+    quarter VARCHAR NOT NULL,
+    ingestion_id INTEGER NOT NULL
+);
