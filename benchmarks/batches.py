@@ -47,13 +47,13 @@ FROM srsql.withheld AS w
 SEMI JOIN srsql.waiting AS p ON w.release_id = p.release_id AND w.case_id = p.case_id
 WHERE w.release_id = (SELECT max(r.release_id) FROM srsql.release AS r WHERE r.series = $series)
 """
+RELEASES = "SELECT r.release_id FROM srsql.release AS r WHERE r.series = $series ORDER BY ALL"
 RELEASED = """
 SELECT r.quarter, d.delay, t.primaryid, strptime(t.fda_dt, '%Y%m%d')::DATE
-FROM srsql.release AS r, srsql.member_delays(r.release_id) AS d, raw_faers.demo AS t
-WHERE
-    r.series = $series
-    AND d.case_id = t.caseid::VARCHAR
-    AND t.quarter BETWEEN d.since AND r.quarter
+FROM srsql.member_delays($release) AS d
+INNER JOIN srsql.release AS r ON r.release_id = $release
+INNER JOIN raw_faers.demo AS t
+    ON d.case_id = t.caseid::VARCHAR AND t.quarter BETWEEN d.since AND r.quarter
 """
 
 
@@ -88,7 +88,11 @@ def measured(path: Path, periods: str, series: str, options: dict[str, Any]) -> 
         ((nil,),), ((cases, groups, released),), ((waiting,),) = (
             engine.warehouse.rows(text, own) for text in (LOSS, COUNTS, WAITING)
         )
-        rows = engine.warehouse.rows(RELEASED, own)
+        rows = [
+            row
+            for (release,) in engine.warehouse.rows(RELEASES, own)
+            for row in engine.warehouse.rows(RELEASED, {"release": release})
+        ]
     assert len(rows) == len({row[2] for row in rows}) == released, "a report is released twice"
     ends = {label: date.fromisoformat((days_of(label) or ("", ""))[1]) for label, *_ in rows}
     days = [(ends[label] - received).days for label, _, _, received in rows]
