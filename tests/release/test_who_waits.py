@@ -115,7 +115,7 @@ def test_what_waits_is_told_nowhere_in_an_artifact(engine: Engine, tmp_path: Pat
     manifest = Manifest.model_validate_json((tmp_path / "out" / "manifest.json").read_text("utf-8"))
     told = manifest.parameters
     assert (told["waiting_cases"], manifest.counts.withheld_cases) == (2, 2)
-    assert manifest.counts.released_cases == len(released(engine, ONE)) == 3
+    assert manifest.counts.released_cases == 3
     for forged, fault in (
         ({"waiting_cases": 3}, "3 cases wait, and 2 are withheld"),
         ({"waiting_reports": 1}, "2 cases wait, of 1 reports"),
