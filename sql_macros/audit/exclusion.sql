@@ -75,10 +75,10 @@ coalesce(
 CREATE OR REPLACE MACRO srsql.common_box(boxes) AS
 CASE
     WHEN len(boxes) > 0
-        THEN
-            list_reduce(
-                boxes, LAMBDA a, b: list_transform(list_zip(a, b), LAMBDA p: least(p[1], p[2]))
-            )
+        THEN list_transform(
+            generate_series(1, len(boxes[1])),
+            LAMBDA i: list_min(list_transform(boxes, LAMBDA b: b[i]))
+        )
 END;
 
 -- What:    B, the backward set: whether some earlier release shows the case with a region that does
@@ -176,8 +176,7 @@ GROUP BY a.release_id, a.group_id;
 CREATE OR REPLACE MACRO srsql.case_history(releases, appearances, regions) AS TABLE
 WITH
 seen AS MATERIALIZED (
-    SELECT
-        a.case_key, r.seq, r.quarter_no, r.reported, a.release_id, a.case_no, g.box
+    SELECT a.case_key, r.seq, r.quarter_no, r.reported, a.release_id, a.case_no, g.box
     FROM query_table(appearances) AS a
     INNER JOIN query_table(releases) AS r ON a.release_id = r.release_id
     INNER JOIN query_table(regions) AS g
@@ -188,9 +187,8 @@ seen AS MATERIALIZED (
 courses AS (
     SELECT
         s.case_key,
-        list(
-            struct_pack(seq := s.seq, quarter_no := s.quarter_no, box := s.box) ORDER BY s.seq
-        ) AS course
+        list(struct_pack(seq := s.seq, quarter_no := s.quarter_no, box := s.box) ORDER BY s.seq)
+            AS course
     FROM seen AS s
     GROUP BY s.case_key
 ),
@@ -199,8 +197,8 @@ sides AS (
     SELECT
         s.*,
         c.course,
-        list_filter(c.course, LAMBDA x: x.seq < s.seq) AS earlier,
-        list_filter(c.course, LAMBDA x: x.seq > s.seq) AS later
+        list_filter(c.course, LAMBDA x: struct_extract(x, 'seq') < s.seq) AS earlier,
+        list_filter(c.course, LAMBDA x: struct_extract(x, 'seq') > s.seq) AS later
     FROM seen AS s
     INNER JOIN courses AS c ON s.case_key = c.case_key
     WHERE s.reported
