@@ -118,7 +118,7 @@ def command(arguments: Sequence[str]) -> None:
         began = perf_counter()
         list(spark.carry(Work("SELECT 1 AS one", {}, {}), [pa.table({"part": [0]})]))
         print(f"Spark at {asked.url} answers after {perf_counter() - began:.1f} s", flush=True)
-        print("".join(f"{cell:>12}" for cell in HEAD), flush=True)
+        print("".join(f"{cell:>16}" for cell in HEAD), flush=True)
         for model in asked.models.split(","):
             files = {which: folder / f"{which}.duckdb" for which in kept}
             for which, file in files.items():
@@ -163,7 +163,7 @@ def _released(
         cells.append(counting.sent >> 10)
         for here, there in zip(took["here"], took["spark"], strict=True):
             cells += [f"{here:.1f}", f"{there:.1f}", f"{there / here:.2f}"]
-        print("".join(f"{cell:>12}" for cell in cells), flush=True)
+        print("".join(f"{cell:>16}" for cell in cells), flush=True)
 
 
 def _compared(files: dict[str, Path], keyed: frozenset[str] = frozenset()) -> Counter[str]:

@@ -17,6 +17,7 @@ from srsql.engine.audit.plan import (
     ATTACKS,
     SCOPE_STEPS,
     SCOPES,
+    TARGET_STEPS,
     WINDOWS,
     AuditOptions,
     Subject,
@@ -351,13 +352,20 @@ def _evaluated(
     subject: Subject,
     scopes: Collection[str],
     window: tuple[str, bool] | None = None,
+    *,
+    same_targets: bool = False,
 ) -> Iterator[str]:
-    """Each scope once it is laid out; ``group`` always, since ``match`` goes on from it."""
+    """Each scope once it is laid out; ``group`` always, since ``match`` goes on from it.
+
+    ``same_targets``: those of originals are laid out already; without originals a scope has its
+    own.
+    """
     for scope in SCOPES:
         if scope == "match" and scope not in scopes:
             continue
         for step in SCOPE_STEPS[scope, subject.originals]:
-            warehouse.run_step(step, step_parameters(subject, window))
+            if not (same_targets and step in TARGET_STEPS):
+                warehouse.run_step(step, step_parameters(subject, window))
         yield scope
 
 
@@ -365,7 +373,7 @@ def _united(warehouse: Warehouse, subject: Subject, scopes: list[str]) -> dict[s
     """Groups in danger under U at each scope; the tables of the release tell more from then on."""
     warehouse.run_step("audit/union", step_parameters(subject))
     found: dict[str, int] = {}
-    for scope in _evaluated(warehouse, subject, scopes):
+    for scope in _evaluated(warehouse, subject, scopes, same_targets=True):
         found[scope] = int(warehouse.value(query("audit/audit", "groups_with_breaches")))
     return found
 
@@ -457,13 +465,16 @@ def _facts(warehouse: Warehouse, subject: Subject) -> dict[str, Any]:
     outside = warehouse.value(query("audit/audit", "cases_outside"))
     unbounded, earliest = warehouse.rows(query("audit/audit", "qid_bounding"))[0]
     perturbed = warehouse.rows(query("audit/audit", "perturbed"), own)
-    broken = warehouse.value(query("audit/audit", "internal_breaches"), {**own, "k": subject.k})
+    broken = None
+    if perturbed:
+        asked = {**own, "k": subject.k}
+        broken = int(warehouse.value(query("audit/audit", "internal_breaches"), asked))
     gates = subject.originals and "p" in subject.attacks
     excluded = warehouse.value(query("audit/audit", "self_excluded")) if gates else None
     return {
         "self_excluded": excluded,
         "perturbed": tuple(name for (name,) in perturbed),
-        "internal": int(broken) if perturbed else None,
+        "internal": broken,
         "outside": int(outside) if subject.originals else None,
         "qid_bounding": unbounded,
         "qid_bounding_earliest": earliest,

@@ -43,6 +43,8 @@ SCOPE_STEPS = {
 }
 """Scope, whether originals are known -> the steps that evaluate it; ``match`` goes on from what
 ``group`` left."""
+TARGET_STEPS = ("audit/raw_boxes", "audit/targets")
+"""Those that lay out the targets of originals, which no value of a case changes."""
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,16 @@ coalesce(
     list_bool_and(list_transform(list_zip(outer_box, inner_box), LAMBDA p: p[1] >= p[2])), true
 );
 
+-- What:    the box that every one of a list of boxes covers; NULL without any.
+CREATE OR REPLACE MACRO srsql.common_box(boxes) AS
+CASE
+    WHEN len(boxes) > 0
+        THEN list_transform(
+            generate_series(1, len(boxes[1])),
+            LAMBDA i: list_min(list_transform(boxes, LAMBDA b: b[i]))
+        )
+END;
+
 -- What:    B, the backward set: whether some earlier release shows the case with a region that does
 --          not cover the target. earlier_box: the box that all its earlier regions cover.
 -- Source:  Huang 2021, Definition 1 (B-attack); Wu 2022, section III.
@@ -165,89 +175,50 @@ GROUP BY a.release_id, a.group_id;
 --          intersection of the earlier regions of c, in F for the later ones.
 CREATE OR REPLACE MACRO srsql.case_history(releases, appearances, regions) AS TABLE
 WITH
-places AS (
-    SELECT
-        g.release_id,
-        g.group_id,
-        unnest(g.box) AS bound,
-        generate_subscripts(g.box, 1) AS axis
-    FROM query_table(regions) AS g
-),
-
-seen AS (
-    SELECT a.case_key, r.seq, r.quarter_no, r.reported, a.release_id, a.case_no, a.group_id
+seen AS MATERIALIZED (
+    SELECT a.case_key, r.seq, r.quarter_no, r.reported, a.release_id, a.case_no, g.box
     FROM query_table(appearances) AS a
     INNER JOIN query_table(releases) AS r ON a.release_id = r.release_id
+    INNER JOIN query_table(regions) AS g
+        ON a.release_id = g.release_id AND a.group_id = g.group_id
+),
+
+-- One short list for each case costs a third of windows over so many cases.
+courses AS (
+    SELECT
+        s.case_key,
+        list(struct_pack(seq := s.seq, quarter_no := s.quarter_no, box := s.box) ORDER BY s.seq)
+            AS course
+    FROM seen AS s
+    GROUP BY s.case_key
 ),
 
 sides AS (
     SELECT
-        s.release_id,
-        s.case_no,
-        s.reported,
-        p.axis,
-        p.bound,
-        min(p.bound) OVER before AS earlier,
-        min(p.bound) OVER after AS later,
-        max(p.bound) OVER before AS widest,
-        first_value(p.bound) OVER before AS earliest
+        s.*,
+        c.course,
+        list_filter(c.course, LAMBDA x: struct_extract(x, 'seq') < s.seq) AS earlier,
+        list_filter(c.course, LAMBDA x: struct_extract(x, 'seq') > s.seq) AS later
     FROM seen AS s
-    INNER JOIN places AS p ON s.release_id = p.release_id AND s.group_id = p.group_id
-    WINDOW
-        before AS (
-            PARTITION BY s.case_key * 128 + p.axis ORDER BY s.seq
-            RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ),
-        after AS (
-            PARTITION BY s.case_key * 128 + p.axis ORDER BY s.seq
-            RANGE BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
-        )
-),
-
-boxes AS (
-    SELECT
-        s.release_id,
-        s.case_no,
-        CASE WHEN max(s.earlier) IS NOT NULL THEN list(s.earlier ORDER BY s.axis) END AS earlier,
-        CASE WHEN max(s.later) IS NOT NULL THEN list(s.later ORDER BY s.axis) END AS later,
-        coalesce(bool_and(s.bound >= s.widest), true) AS bounds_all,
-        coalesce(bool_and(s.bound >= s.earliest), true) AS bounds_earliest
-    FROM sides AS s
+    INNER JOIN courses AS c ON s.case_key = c.case_key
     WHERE s.reported
-    GROUP BY s.release_id, s.case_no
-),
-
-neighbours AS (
-    SELECT
-        s.release_id,
-        s.case_no,
-        s.quarter_no > min(s.quarter_no) OVER (PARTITION BY s.case_key) AS old,
-        max(s.quarter_no) OVER next_quarter IS NOT NULL AS in_next_quarter,
-        max(s.quarter_no) OVER previous_quarter IS NOT NULL AS in_previous_quarter
-    FROM seen AS s
-    WINDOW
-        next_quarter AS (
-            PARTITION BY s.case_key ORDER BY s.quarter_no
-            RANGE BETWEEN 1 FOLLOWING AND 1 FOLLOWING
-        ),
-        previous_quarter AS (
-            PARTITION BY s.case_key ORDER BY s.quarter_no
-            RANGE BETWEEN 1 PRECEDING AND 1 PRECEDING
-        )
 )
 
 SELECT
-    b.release_id,
-    b.case_no,
-    n.old,
-    n.in_next_quarter,
-    n.in_previous_quarter,
-    b.earlier,
-    b.later,
-    b.bounds_all,
-    b.bounds_earliest
-FROM boxes AS b
-INNER JOIN neighbours AS n ON b.release_id = n.release_id AND b.case_no = n.case_no;
+    s.release_id,
+    s.case_no,
+    list_bool_or(list_transform(s.course, LAMBDA x: x.quarter_no < s.quarter_no)) AS old,
+    list_bool_or(list_transform(s.course, LAMBDA x: x.quarter_no = s.quarter_no + 1))
+        AS in_next_quarter,
+    list_bool_or(list_transform(s.course, LAMBDA x: x.quarter_no = s.quarter_no - 1))
+        AS in_previous_quarter,
+    srsql.common_box(list_transform(s.earlier, LAMBDA x: x.box)) AS earlier,
+    srsql.common_box(list_transform(s.later, LAMBDA x: x.box)) AS later,
+    coalesce(
+        list_bool_and(list_transform(s.earlier, LAMBDA x: srsql.covers(s.box, x.box))), true
+    ) AS bounds_all,
+    srsql.covers(s.box, s.earlier[1].box) AS bounds_earliest
+FROM sides AS s;
 
 -- What:    cases as the chosen attacks see them.
 -- Inputs:  cases(box: the region of the case, old, in_next_quarter, earlier, later, ...); uses_l,

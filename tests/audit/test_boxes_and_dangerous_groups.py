@@ -50,6 +50,16 @@ def test_a_box_that_is_not_there_constrains_nothing(sql: Any) -> None:
     assert sql.rows("SELECT srsql.covers(NULL::BIGINT[], [-1, 1]::BIGINT[])") == [(True,)]
 
 
+@REPEATABLE
+@given(regions=st.lists(boxes, max_size=4), value=boxes)
+def test_what_all_boxes_cover_is_what_their_common_box_covers(
+    sql: Any, regions: list[Box], value: Box
+) -> None:
+    asked = "SELECT srsql.covers(srsql.common_box(?::BIGINT[][]), ?::BIGINT[])"
+    found = sql.rows(asked, [[coded(region) for region in regions], coded(value)])
+    assert found == [(all(covers(region, value) for region in regions),)]
+
+
 def test_a_missing_value_is_coded_as_more_than_any_end(sql: Any) -> None:
     assert sql.rows("SELECT srsql.unbounded_end()") == [(ANYTHING,)]
 
