@@ -166,7 +166,7 @@ CHECKS: tuple[Check[Evidence], ...] = (
         of.HOLDING_BACK,
         "Every case that waits is withheld, in no release since its reports wait, has not waited "
         "as long as it may, and waits since the release that says so.",
-        "decision D391",
+        "SPEC section 9; decision D390",
         rows.check_waiting,
     ),
     Check(
@@ -174,7 +174,7 @@ CHECKS: tuple[Check[Evidence], ...] = (
         of.HOLDING_BACK,
         "No released row is of a case that waits, and the raw rows have a report of every such "
         "case in the period since which it waits.",
-        "decision D393",
+        "SPEC section 9; decision D392",
         rows.check_waiting_rows,
         of_making=True,
     ),
@@ -183,14 +183,14 @@ CHECKS: tuple[Check[Evidence], ...] = (
         of.TAKING_IN,
         "Whoever knows that a case waited, and from which period on, rules out those of its group "
         "that were released meanwhile: k cases are left, and no value beyond its threshold.",
-        "SPEC section 9; decision D392",
+        "SPEC section 9; decision D391",
         rows.check_delay,
     ),
     Check(
         "check_delay_persons",
         of.PERSONS_TAKEN_IN,
         "Where persons are counted: the same of persons, who are ruled out by any of their cases.",
-        "decision D393",
+        "SPEC section 9; decision D392",
         rows.check_delay_persons,
     ),
     Check(

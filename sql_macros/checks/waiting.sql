@@ -6,7 +6,7 @@
 --          the one before waits since then, and anybody else since this one.
 -- Inputs:  most: periods that a case may wait; of_release.
 -- Outputs: one uniform row over the cases that wait.
--- Source:  docs/decisions.md, D391.
+-- Source:  docs/decisions.md, D390.
 CREATE OR REPLACE MACRO srsql.check_waiting(most, of_release) AS TABLE
 WITH
 own AS (SELECT r.* FROM srsql.release AS r WHERE r.release_id = of_release),
@@ -79,7 +79,7 @@ FROM figures AS f;
 -- Inputs:  raw_of(case_id, quarter): the raw reports, as they were ingested; shown_of(case_id): the
 --          originals behind the released rows; of_release.
 -- Outputs: one uniform row over the cases that wait.
--- Source:  docs/decisions.md, D391 and D393.
+-- Source:  docs/decisions.md, D390 and D392.
 CREATE OR REPLACE MACRO srsql.check_waiting_rows(raw_of, shown_of, of_release) AS TABLE
 WITH
 reported AS (SELECT DISTINCT r.case_id, r.quarter FROM query_table(raw_of) AS r),
@@ -106,7 +106,7 @@ FROM figures AS f;
 --          left, and of them no value is more frequent than its threshold.
 -- Inputs:  of_release.
 -- Outputs: one uniform row over groups and the periods from which some member waited.
--- Source:  SPEC section 9 (attacks on a series); docs/decisions.md, D392.
+-- Source:  SPEC section 9 (attacks on a series); docs/decisions.md, D391.
 CREATE OR REPLACE MACRO srsql.check_delay(of_release) AS TABLE
 WITH
 own AS (SELECT r.* FROM srsql.release AS r WHERE r.release_id = of_release),
@@ -190,7 +190,7 @@ CROSS JOIN own AS o;
 --          value is held by more of them than its threshold allows.
 -- Inputs:  of_release.
 -- Outputs: one uniform row over groups and the periods from which some member waited.
--- Source:  SPEC section 9 (attacks on a series), of persons; docs/decisions.md, D382 and D393.
+-- Source:  SPEC section 9 (attacks on a series), of persons; docs/decisions.md, D382 and D392.
 CREATE OR REPLACE MACRO srsql.check_delay_persons(of_release) AS TABLE
 WITH
 own AS (SELECT r.* FROM srsql.release AS r WHERE r.release_id = of_release),

@@ -9,7 +9,7 @@
 --          known_report_period: scope 'groups': groups of which some members are fewer than k who
 --          have the same first period. An attacker who knows that period of every case cannot tell
 --          these apart from fewer; no model defends against that.
--- Source:  docs/decisions.md, D391 and D392.
+-- Source:  docs/decisions.md, D390 and D391.
 CREATE OR REPLACE MACRO srsql.delay_rate(of_release) AS TABLE
 WITH
 own AS (

@@ -127,6 +127,14 @@ def test_a_year_has_52_or_53_weeks_which_follow_on_each_other(engine: srsql.Engi
     ]
 
 
+@given(st.integers(1, 9999))
+def test_weeks_before_a_year_are_counted_as_the_calendar_of_python_does(
+    engine: srsql.Engine, year: int
+) -> None:
+    first = date.fromisocalendar(year, 1, 1).toordinal() if year > 1 else 1
+    assert engine.sql("SELECT srsql.weeks_before($1)", [year]) == [((first - 1) // 7,)]
+
+
 @pytest.mark.parametrize(
     ("there", "label", "told"),
     [
