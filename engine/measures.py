@@ -63,6 +63,8 @@ class ReleaseFacts:
     """Rows of cases show their region and cluster alone, and all else is told of clusters."""
     suppressed_values: bool = False
     """The release, or another one of its series, suppressed sensitive values of cases."""
+    qid_sets: tuple[str, ...] = ()
+    """Sets of quasi-identifiers that are protected each by itself; none: all are together."""
     attacks: tuple[str, ...] = ()
     """The attacks on a series that the model withstands."""
 
@@ -139,8 +141,9 @@ DEFENDED = Applicability(
     lambda facts: bool(facts.attacks) and not facts.synthetic_rows,
 )
 UNDEFENDED = Applicability(
-    "what withstands no attack on a series, but for rows over a lattice",
-    lambda facts: not facts.attacks and not facts.synthetic_rows,
+    "what withstands no attack on a series, but for rows over a lattice and several sets of "
+    "quasi-identifiers",
+    lambda facts: not facts.attacks and not facts.synthetic_rows and not facts.qid_sets,
 )
 
 

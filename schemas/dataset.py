@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from srsql.schemas.derived import PUBLISHED, WITHHELD, Derived, Number, Place
 from srsql.schemas.hierarchy import Hierarchy
-from srsql.schemas.roles import Name, Qid, Sensitive, Signals, Source, Strict, Table
+from srsql.schemas.roles import Name, Qid, QidSet, Sensitive, Signals, Source, Strict, Table
 
 
 class Dataset(Strict):
@@ -33,6 +33,9 @@ class Dataset(Strict):
     derived: tuple[Derived, ...] = ()
     """Coarse columns of the report table, made at ingestion."""
     qid: tuple[Qid, ...]
+    qid_set: tuple[QidSet, ...] = ()
+    """Sets of quasi-identifiers, each of which some attacker knows; none: one attacker knows all.
+    """
     sensitive: tuple[Sensitive, ...]
     quasi_sensitive: tuple[Sensitive, ...] = ()
     signals: Signals | None = None
@@ -173,6 +176,23 @@ class Dataset(Strict):
         """Table and column of what is published as it is."""
         return {(table.name, name) for table in self.row_tables for name in table.publish}
 
+    @property
+    def set_positions(self) -> dict[str, tuple[int, ...]]:
+        """Name of each set of quasi-identifiers -> their positions among all."""
+        places = {qid.name: position for position, qid in enumerate(self.qid)}
+        return {each.name: tuple(sorted(places[n] for n in each.qids)) for each in self.qid_set}
+
+    @property
+    def sets_text(self) -> str:
+        """The sets of quasi-identifiers as manifests tell them; empty: there are none."""
+        return "; ".join(f"{each.name}: {', '.join(each.qids)}" for each in self.qid_set)
+
+    def of_set(self, name: str) -> Dataset:
+        """The same dataset with the quasi-identifiers of one set alone."""
+        kept = set(self.set_positions[name])
+        qids = tuple(qid for position, qid in enumerate(self.qid) if position in kept)
+        return self.model_copy(update={"qid": qids, "qid_set": ()})
+
     def derived_of(self, name: str) -> Derived | None:
         """The derived column of that name, if there is one."""
         return next((each for each in self.derived if each.name == name), None)
@@ -205,6 +225,7 @@ class Dataset(Strict):
         if all(table.name != self.report_table for table in self.tables):
             raise ValueError(f"report_table {self.report_table!r} is not among the tables")
         self._check_roles()
+        self._check_sets()
         for derived in self.derived:
             self._check_derived(derived)
         if self.signals is not None:
@@ -253,6 +274,32 @@ class Dataset(Strict):
         ):
             for attribute in attributes:
                 self._need(key, attribute.table, attribute.column)
+
+    def _check_sets(self) -> None:
+        """Sets of quasi-identifiers hold each of them at least once, and none holds another."""
+        known = {qid.name for qid in self.qid}
+        if len({each.name for each in self.qid_set}) < len(self.qid_set):
+            raise ValueError("qid_set: two sets have the same name")
+        for each in self.qid_set:
+            key, own = f"qid_set.{each.name}", set(each.qids)
+            if unknown := [name for name in each.qids if name not in known]:
+                raise ValueError(f"{key}: {unknown[0]!r} is no quasi-identifier")
+            if len(own) < len(each.qids):
+                raise ValueError(f"{key}: a quasi-identifier is named twice")
+            for other in self.qid_set:
+                if other is not each and own <= set(other.qids):
+                    raise ValueError(
+                        f"{key}: all of it is in {other.name}, which protects it: take it out"
+                    )
+        if len(self.qid_set) == 1:
+            raise ValueError("qid_set: one set alone: give two or more, or none")
+        if self.qid_set:
+            lost = known.difference(*(each.qids for each in self.qid_set))
+            if lost:
+                raise ValueError(
+                    f"qid_set: {min(lost)!r} is in no set, and nothing would protect it: name it "
+                    "in one"
+                )
 
     def _check_published(self, table: Table, column: str) -> None:
         """A published column is declared, and neither is nor shows an id or a quasi-identifier."""

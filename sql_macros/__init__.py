@@ -26,6 +26,7 @@ MACRO_FILES: tuple[str, ...] = (
     "risk/medical.sql",
     "risk/risk.sql",
     "risk/singling_out.sql",
+    "risk/qid_sets.sql",
     "risk/row_candidates.sql",
     "risk/certain_inference.sql",
     "checks/released_rows.sql",

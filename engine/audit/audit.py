@@ -40,6 +40,11 @@ PARTED = (
     "the release of {quarter} by {model} shows reports of a case in several regions, so the cases "
     "that match cannot be counted: give --scope group"
 )
+BY_SETS = (
+    "dataset {dataset} declares several sets of quasi-identifiers, and an audit plays attackers "
+    "who know all of them: 'srsql metrics' has k and theta of each set and what all sets together "
+    "single out, 'srsql attack' plays one attacker who knows a set"
+)
 
 
 @dataclass(frozen=True)
@@ -246,6 +251,8 @@ def audit(
     Raises:
         AuditError: an unknown series, quarter or attack, or a bound that nobody told.
     """
+    if dataset.qid_set:
+        raise AuditError(BY_SETS.format(dataset=dataset.name))
     options = options or AuditOptions()
     wrong = [scope for scope in options.scopes if scope not in SCOPES]
     if wrong or not options.scopes:

@@ -22,6 +22,7 @@ from srsql.engine.warehouse.releases import (
     ReleasedTerms,
     claims_of,
     perturbed_positions,
+    qid_sets,
     released_terms,
 )
 from srsql.engine.warehouse.series import IMPORTED
@@ -232,5 +233,6 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
         external_knowledge=knowledge,
         term_format=term_format,
         suppressed_values=suppresses,
+        qid_sets=tuple(qid_sets(warehouse, release_id)),
         attacks=tuple(attacks),
     )

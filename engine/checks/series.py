@@ -113,7 +113,7 @@ def measure_series(
     draft, promised, alpha_num, alpha_den, k = warehouse.rows(
         query(TOPIC, "guarantee"), {"release": release_id}
     )[0]
-    if over_lattice(warehouse, release_id):
+    if over_lattice(warehouse, release_id) or dataset.qid_set:
         return []
     if k == 0:  # somebody else's release, which tells no bounds to measure against
         return []

@@ -35,6 +35,7 @@ class Ms(GroupingModel):
 
     name: ClassVar[str] = "ms"
     family: ClassVar[str] = "single"
+    keeps_qid_sets: ClassVar[bool] = True
 
     @property
     def guarantee(self) -> str:

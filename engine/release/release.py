@@ -53,6 +53,7 @@ from srsql.engine.release.memory import (
     standing_release,
 )
 from srsql.engine.release.optional_columns import need_shown, optional_facts, with_optional
+from srsql.engine.release.qid_sets import need_sets_kept, set_facts
 from srsql.engine.release.request import (
     Clock,
     Progress,
@@ -139,6 +140,7 @@ def release(
     dataset = model.prepare_dataset(dataset)
     if request.terms:
         request = replace(request, terms=request.terms.of(dataset, model.k))
+    need_sets_kept(dataset, request)
     shown = with_optional(warehouse, dataset, request)
     visible_dataset = visible_part(shown, model, request.terms)
     need_shown(visible_dataset, request)
@@ -504,7 +506,7 @@ def _publish(
     public_k = figures.k if model.claims else shown_k(current)
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(figures.exposed)}
-    facts |= optional_facts(request)
+    facts |= {**optional_facts(request), **set_facts(current)}
     facts[RELEASE_DATE] = request.date
     facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
     if request.takes_rows_apart and request.terms:

@@ -229,9 +229,7 @@ def visible_part(
     return dataset.without_terms(terms.attributes, rows=model.releases_case_rows)
 
 
-def _need_regions_without(
-    dataset: Dataset, terms: DisassociationParameters, *, rows: bool
-) -> None:
+def _need_regions_without(dataset: Dataset, terms: DisassociationParameters, *, rows: bool) -> None:
     """Refuse a quasi-identifier that is made from rows whose terms are told apart from cases.
 
     Raises:

@@ -61,6 +61,7 @@ from srsql.engine.artifact.verify.declarations import (
 )
 from srsql.engine.artifact.verify.derivations import derived_check
 from srsql.engine.artifact.verify.files import check_files, read_hierarchies, read_thresholds
+from srsql.engine.artifact.verify.qid_sets import sets_check
 from srsql.engine.artifact.verify.reading import (
     check_tables,
     connection,
@@ -234,7 +235,7 @@ def _verify_part(
             shown = shown_faults(con, manifest, read_hierarchies(folder, manifest))
             checks[0] = claims = replace(claims, faults=[*claims.faults, *shown])
         made = derived_check(con, manifest, read_hierarchies(folder, manifest))
-        checks += [made] if made else []
+        checks += [each for each in (made, sets_check(con, manifest)) if each]
         unproved = _check_claims(con, folder, manifest, checks)
     except (ValueError, duckdb.Error) as error:
         checks[0] = replace(claims, faults=[*claims.faults, one_line(error)])

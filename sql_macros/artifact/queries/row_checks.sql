@@ -133,6 +133,14 @@ SELECT
     (SELECT count(*) FROM temp.main.srsql_region_size) AS total,
     (SELECT list(f.place ORDER BY f.place) FROM faults AS f) AS places;
 
+-- name: union_candidates
+-- How many cases there are, how many share their region with fewer than k, and how many with nobody.
+SELECT
+    coalesce(sum(c.cases), 0) AS cases,
+    coalesce(sum(c.cases) FILTER (WHERE c.cases < $k::BIGINT), 0) AS below_k,
+    count(*) FILTER (WHERE c.cases = 1) AS alone
+FROM temp.main.srsql_region_size AS c;
+
 -- name: theta
 -- No value is held by a larger share of a region's cases than its threshold (Lin 2016,
 -- Definition 3 (2)); a value without a threshold is a breach.

@@ -1,0 +1,183 @@
+"""Several sets of quasi-identifiers: k and theta of each, judged from the released rows alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections import Counter, defaultdict
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.artifacts import content_of, manifest_of, read_csv, rehash
+from support.sets import SETS, write_rows, write_sets
+
+from srsql import Engine
+from srsql.engine.artifact.verify.verify import verify
+from srsql.engine.errors import AuditError, ReleaseError
+
+K = 4
+OPTIONS: dict[str, Any] = {"model": "ms", "k": K, "theta": "0.5", "on_infeasible": "withhold",
+                           "seed": 1}  # fmt: skip
+COLUMNS = {"age": ("age_low", "age_high"), "wt": ("wt_low", "wt_high")}
+
+
+def regions(rows: list[dict[str, Any]], names: tuple[str, ...]) -> dict[Any, set[Any]]:
+    """What rows show of some quasi-identifiers -> the cases that show it."""
+    columns = [column for name in names for column in COLUMNS.get(name, (name,))]
+    found = defaultdict(set)
+    for row in rows:
+        found[tuple(row[column] for column in columns)].add(row["patient_id"])
+    return found
+
+
+def table(engine: Engine, name: str) -> list[dict[str, Any]]:
+    columns = [row[0] for row in engine.sql(f"DESCRIBE {name}")]
+    return [dict(zip(columns, row, strict=True)) for row in engine.sql(f"SELECT * FROM {name}")]
+
+
+def keeps(rows: list[dict[str, Any]], held: dict[Any, set[str]], theta: Fraction) -> bool:
+    """Whether every set keeps k and theta by its regions, and by those that cover a value."""
+    for names in SETS.values():
+        for cases in regions(rows, names).values():
+            holders = Counter(value for case in cases for value in held[case])
+            if len(cases) < K or any(n > theta * len(cases) for n in holders.values()):
+                return False
+    return True
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sets")
+    dataset = write_sets(folder)
+    with Engine(folder / "w.duckdb") as engine:
+        engine.ingest([write_rows(folder / "rows", 1, 900)], dataset=str(dataset), period="2020")
+        engine.release("2020", **OPTIONS)
+        engine.publish("2020", folder / "out", format="csv")
+    return folder
+
+
+@pytest.mark.parametrize(("seed", "cases", "refine", "model"), [
+    (2, 60, "off", "ms"), (3, 300, "fast", "ms"), (4, 3000, "off", "ms"), (5, 9, "fast", "ms"),
+    (6, 200, "fast", "xy-anonymity"),
+])  # fmt: skip
+def test_every_set_keeps_k_and_theta_by_itself(
+    tmp_path: Path, seed: int, cases: int, refine: str, model: str
+) -> None:
+    dataset = write_sets(tmp_path)
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_rows(tmp_path / "r", seed, cases)], dataset=str(dataset), period="1")
+        told = engine.release("1", **OPTIONS | {"model": model}, refine=refine)
+        rows = table(engine, "release_1.visit")
+        held = defaultdict(set)
+        for row in table(engine, "release_1.finding"):
+            held[row["patient_id"]].add(row["finding"])
+    assert keeps(rows, held, Fraction(1, 2) if model == "ms" else Fraction(1))
+    union = Counter({region: len(c) for region, c in regions(rows, tuple(
+        dict.fromkeys(name for names in SETS.values() for name in names)
+    )).items()})  # fmt: skip
+    total = union.total()
+    below = sum(n for n in union.values() if n < K)
+    alone = sum(n for n in union.values() if n == 1)
+    assert told.manifest["union_below_k_percent"] == -(-100 * below // total)
+    assert told.manifest["union_one_candidate_percent"] == -(-100 * alone // total)
+    assert told.manifest["cases"]["withheld"] <= cases // 10
+
+
+def test_originals_lie_in_the_regions_and_a_shared_column_is_published_once(made: Path) -> None:
+    with Engine(made / "w.duckdb", read_only=True) as engine:
+        names = [row[0] for row in engine.sql("DESCRIBE release_2020.visit")]
+        assert names.count("age_low") == 1
+        engine.con.execute("SELECT 1")
+        figures = {row.measure: row for row in engine.metrics("2020") if row.scope in SETS}
+        assert all(row.passed for row in figures.values())
+        assert {"group_size", "dr"} <= figures.keys()
+        union = [r.measure for r in engine.metrics("2020") if r.scope == "region of all sets"]
+        assert union == ["union_below_k", "union_one_candidate"]
+
+
+def test_an_artifact_passes_and_tells_its_sets(made: Path) -> None:
+    told = manifest_of(made / "out")
+    assert told["qid_sets"] == [{"name": n, "attributes": list(q)} for n, q in SETS.items()]
+    assert told["guarantee"].startswith("Sets of quasi-identifiers are protected, each by itself")
+    found = verify(made / "out")
+    assert found.passed, [check.faults for check in found.checks if check.faults]
+    assert {"k", "theta", "sets"} <= {check.name for check in found.checks}
+
+
+def forged(made: Path, folder: Path, change: Any) -> dict[str, list[str]]:
+    shutil.copytree(made / "out", folder)
+    told = manifest_of(folder)
+    change(folder, told)
+    (folder / "manifest.json").write_text(json.dumps(told))
+    rehash(folder, series=told["series"])
+    return {check.name: check.faults for check in verify(folder).checks}
+
+
+def one_case_elsewhere(folder: Path, told: dict[str, Any]) -> None:
+    rows = read_csv(folder, "visit")
+    other = next(row for row in rows if row["country"] not in (rows[0]["country"], "Any"))
+    case = rows[0]["patient_id"]
+    for row in rows:
+        if row["patient_id"] == case:
+            row["country"], row["wt_low"], row["wt_high"] = other["country"], "1", "2"
+    with (folder / "visit.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    table = next(t for t in told["tables"] if t["name"] == "visit")
+    table["content_sha256"] = content_of(read_csv(folder, "visit"))
+
+
+def test_a_case_that_stands_alone_in_one_set_is_found(made: Path, tmp_path: Path) -> None:
+    faults = forged(made, tmp_path / "f", one_case_elsewhere)
+    assert any(text.startswith("set clinic: region") for text in faults["k"])
+
+
+@pytest.mark.parametrize(
+    ("change", "check", "fault"),
+    [
+        (lambda _, told: told.pop("qid_sets"), "k", "is shared by"),
+        (lambda _, told: told["qid_sets"][1]["attributes"].remove("job"), "sets",
+         "the quasi-identifier job is in no set"),
+        (lambda _, told: told["qid_sets"].pop(), "sets", "are not two sets or more"),
+        (lambda _, told: told["parameters"].update(union_one_candidate_percent=0), "sets",
+         "union_one_candidate_percent is 0, the rows give"),
+        (lambda _, told: told["qid_sets"][0]["attributes"].append("country"), "sets",
+         "the parameter qid_sets does not say what the sets are"),
+        (lambda _, told: told.update(model="l-diversity"), "manifest", "keeps none by itself"),
+    ],
+)  # fmt: skip
+def test_a_claim_that_the_rows_or_the_manifest_deny_is_refused(
+    made: Path, tmp_path: Path, change: Any, check: str, fault: str
+) -> None:
+    faults = forged(made, tmp_path / "f", change)
+    assert any(fault in text for text in faults[check]), faults
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"model": "ppms++"}, r"clinic, work\), which ppms\+\+ does not keep each by itself"),
+        ({"model": "k-anonymity"}, "give --model ms or xy-anonymity"),
+        ({"parts": "4"}, "with which --parts does not go"),
+        ({"leftovers": "suppress"}, "with which --leftovers suppress does not go"),
+        ({"on_infeasible": "suppress"}, "with which --on-infeasible suppress does not go"),
+        ({"terms": "disassociate"}, "with which --terms does not go"),
+    ],
+)
+def test_what_cannot_be_kept_by_set_is_refused(
+    made: Path, options: dict[str, Any], told: str
+) -> None:
+    with Engine(made / "w.duckdb") as engine, pytest.raises(ReleaseError, match=told):
+        engine.release("2020", series="other", **OPTIONS | options)
+
+
+def test_what_looks_at_all_quasi_identifiers_at_once_is_refused(made: Path) -> None:
+    with Engine(made / "w.duckdb") as engine:
+        with pytest.raises(AuditError, match="an audit plays attackers who know all of them"):
+            engine.audit()
+        with pytest.raises(ReleaseError, match="groups of one set of quasi-identifiers cut those"):
+            engine.correct("2020")

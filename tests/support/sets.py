@@ -1,0 +1,113 @@
+"""A small dataset with two sets of quasi-identifiers that share one, and a quarter of it."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+SETS = {"clinic": ("age", "sex", "wt"), "work": ("country", "job", "age")}
+TOML = """
+name = "two"
+report_table = "visit"
+report_id = "visit_id"
+case_id = "patient_id"
+
+[source]
+reader = "csv"
+
+[tables.visit]
+files = ["visit*.csv"]
+publish = []
+columns = ["visit_id", "patient_id", "age", "sex", "wt", "country", "job"]
+
+[tables.finding]
+files = ["finding*.csv"]
+publish = ["finding", "drug"]
+columns = ["visit_id", "patient_id", "finding", "drug"]
+
+[[qid]]
+name = "age"
+kind = "numeric"
+column = "age"
+domain = [0, 120]
+
+[[qid]]
+name = "sex"
+kind = "categorical"
+column = "sex"
+hierarchy = "sex.csv"
+
+[[qid]]
+name = "wt"
+kind = "numeric"
+column = "wt"
+domain = [0, 400]
+
+[[qid]]
+name = "country"
+kind = "categorical"
+column = "country"
+hierarchy = "country.csv"
+
+[[qid]]
+name = "job"
+kind = "categorical"
+column = "job"
+hierarchy = "job.csv"
+
+[[qid_set]]
+name = "clinic"
+qids = ["age", "sex", "wt"]
+
+[[qid_set]]
+name = "work"
+qids = ["country", "job", "age"]
+
+[[sensitive]]
+table = "finding"
+column = "finding"
+
+[[quasi_sensitive]]
+table = "finding"
+column = "drug"
+"""
+
+
+def write_sets(folder: Path, *changes: tuple[str, str]) -> Path:
+    """The dataset, with texts of it changed."""
+    trees = {
+        "sex": "M,Any\nF,Any",
+        "country": "Europe,Any\nAsia,Any\nDE,Europe\nFR,Europe\nJP,Asia\nCN,Asia",
+        "job": "health,Any\nMD,health\nPH,health\nCN,Any",
+    }
+    for name, nodes in trees.items():
+        (folder / f"{name}.csv").write_text(f"node,parent\nAny,\n{nodes}\n")
+    text = TOML
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new, 1)
+    (folder / "two.toml").write_text(text)
+    return folder / "two.toml"
+
+
+def write_rows(folder: Path, seed: int, cases: int, missing: float = 0.15) -> Path:
+    """Files of one quarter, of which some values are missing; some cases have two reports."""
+    rng = random.Random(seed)
+    visits, findings = ["visit_id,patient_id,age,sex,wt,country,job"], []
+    for case in range(1, cases + 1):
+        own = [
+            str(rng.choice([rng.randrange(18, 90), rng.randrange(40, 60)])), rng.choice("MF"),
+            str(rng.randrange(45, 120)), rng.choice(["DE", "DE", "FR", "JP", "CN", "Europe"]),
+            rng.choice(["MD", "MD", "PH", "CN"]),
+        ]  # fmt: skip
+        own = ["" if rng.random() < missing else value for value in own]
+        for report in range(1, 3 if rng.random() < 0.1 else 2):
+            visits.append(",".join([f"{case * 10 + report}", str(case), *own]))
+            for _ in range(rng.randrange(1, 4)):
+                term = f"F{min(rng.randrange(40), rng.randrange(40))}"
+                findings.append(f"{case * 10 + report},{case},{term},D{rng.randrange(5)}")
+    folder.mkdir(parents=True)
+    (folder / "visit.csv").write_text("\n".join(visits) + "\n")
+    text = "\n".join(["visit_id,patient_id,finding,drug", *findings])
+    (folder / "finding.csv").write_text(text + "\n")
+    return folder
