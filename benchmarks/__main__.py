@@ -13,9 +13,9 @@ import sys
 import benchmarks
 
 HELPERS = {"__main__", "brute_force", "stage_watch"}
-WITH_ARGUMENTS = {"buckets", "faers", "frontier", "guessing", "minimality", "parts",
-                  "quasi_identifiers", "refinement", "same_release", "spark", "stay",
-                  "term_counts"}  # fmt: skip
+WITH_ARGUMENTS = {"buckets", "candidates", "faers", "frontier", "guessing", "linked", "minimality",
+                  "parts", "quasi_identifiers", "refinement", "same_release", "spark", "stay",
+                  "term_counts", "whole_rows"}  # fmt: skip
 
 
 def available() -> list[str]:

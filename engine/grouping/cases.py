@@ -86,7 +86,10 @@ def gather_pieces(release: Release, weight_scale: int) -> None:
     """Make one record of the reports of a case that are in one group, after reports were grouped.
 
     From here on a group's records are its distinct cases, as every measure and audit takes them.
+    Where every case has one report they are so already.
     """
+    if not release.warehouse.value(query("grouping/cases", "followed_up")):
+        return
     release.warehouse.run_step("grouping/pieces")
     _work_out(release, weight_scale, "report")
 

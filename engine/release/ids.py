@@ -37,7 +37,8 @@ BITS = 53
 ATTEMPTS = 100
 """How often an id whose pseudonym is taken may try another one; 53 bits need two in a lifetime."""
 SHOWN = "srsql_shown_report"
-_MADE = (SHOWN, "srsql_unnamed_id", "srsql_id_attempt")
+NAMED = "srsql_named_id"
+_MADE = (SHOWN, NAMED, "srsql_unnamed_id", "srsql_id_attempt")
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def make_identity(
     else:
         warehouse.run(create(exp.to_table(SHOWN), reports, temp=True))
         _assign(release, series)
-        identity = assigned_query(dataset, series, release.quarter)
+        identity = assigned_query(dataset)
     warehouse.run(create(exp.to_table(IDENTITY), identity, temp=True))
     counted = warehouse.rows(query(TOPIC, "counts"))[0]
     if counted[0::2] != counted[1::2] or (series.id_scope and _shared(warehouse, series)):
@@ -146,29 +147,14 @@ def _shared(warehouse: Warehouse, series: Series) -> int:
     return int(warehouse.value(query(TOPIC, "shared"), names))
 
 
-def assigned_query(dataset: Dataset, series: Series, quarter: str) -> exp.Select:
-    """Released reports with their ids, and the pseudonyms that are stored for these.
-
-    Args:
-        dataset: names the ids.
-        series: whose pseudonyms.
-        quarter: of the release.
-    """
-    scope = column("quarter", "p")
-    here = (
-        scope.eq(exp.Literal.string(quarter))
-        if series.id_scope == "quarter"
-        else scope.is_(exp.null())
-    )
+def assigned_query(dataset: Dataset) -> exp.Select:
+    """Released reports with their ids, and the pseudonyms that are stored for these (``NAMED``)."""
     found = exp.select(*[column(n, "r") for n in ("report_id", "case_id", "case_no", "group_no")])
     found = found.from_(temporary(SHOWN, alias="r"))
     for what, kind in (("report", _report_kind(dataset)), ("case", "case")):
         stored = (
             exp.select(column("id", "p"), column("pseudonym", "p"))
-            .from_(table("srsql", "id_pseudonym", alias="p"))
-            .where(column("dataset", "p").eq(exp.Literal.string(series.dataset)))
-            .where(column("series", "p").eq(exp.Literal.string(series.name)))
-            .where(here.copy())
+            .from_(temporary(NAMED, alias="p"))
             .where(column("kind", "p").eq(exp.Literal.string(kind)))
         )
         found = found.select(column("pseudonym", what).as_(f"public_{what}")).join(

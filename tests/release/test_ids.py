@@ -359,7 +359,9 @@ def test_a_draft_is_exposed_under_the_ids_that_it_was_made_with(loaded: Engine) 
         loaded.confirm("2011Q3", series=series, allow_linkable=True)
         assert shown(loaded, f"release_{schema}") == before
     left = {name for (name,) in loaded.sql("SELECT table_name FROM duckdb_tables()")}
-    assert left.isdisjoint({"srsql_shown_report", "srsql_unnamed_id", "srsql_id_attempt"})
+    assert left.isdisjoint(
+        {"srsql_shown_report", "srsql_named_id", "srsql_unnamed_id", "srsql_id_attempt"}
+    )
 
 
 def test_the_steward_finds_the_case_behind_a_pseudonym_and_back(loaded: Engine) -> None:

@@ -74,6 +74,21 @@ def test_every_set_keeps_k_and_theta_by_itself(
         held = defaultdict(set)
         for row in table(engine, "release_1.finding"):
             held[row["patient_id"]].add(row["finding"])
+        measured = {(row.measure, row.scope): row for row in engine.metrics("1")}
+    half = Fraction(1, 2)
+    for name, names in SETS.items():
+        classes = list(regions(rows, names).values())
+        sizes = measured["group_size", name]
+        assert (sizes.violating, sizes.total) == (0, len(classes))
+        assert sizes.ratio == min(map(len, classes))
+        dangerous = [
+            cases for cases in classes
+            if any(n > half * len(cases)
+                   for n in Counter(value for case in cases for value in held[case]).values())
+        ]  # fmt: skip
+        danger = measured["dr", name]
+        assert (danger.violating, danger.total) == (len(dangerous), len(classes))
+        assert model == "ms" or dangerous
     assert keeps(rows, held, Fraction(1, 2) if model == "ms" else Fraction(1))
     union = Counter({region: len(c) for region, c in regions(rows, tuple(
         dict.fromkeys(name for names in SETS.values() for name in names)
@@ -84,6 +99,44 @@ def test_every_set_keeps_k_and_theta_by_itself(
     assert told.manifest["union_below_k_percent"] == -(-100 * below // total)
     assert told.manifest["union_one_candidate_percent"] == -(-100 * alone // total)
     assert told.manifest["cases"]["withheld"] <= cases // 10
+
+
+def covers(row: dict[str, Any], name: str, value: Any) -> bool:
+    if name in COLUMNS:
+        low, high = (row[column] for column in COLUMNS[name])
+        return low is None or (value is not None and low <= value <= high)
+    wider = {"DE": "Europe", "FR": "Europe", "JP": "Asia", "CN": "Asia", "MD": "health",
+             "PH": "health"}  # fmt: skip
+    above = {value, wider.get(value), "Any"} - ({wider["CN"]} if name == "job" else set())
+    return row[name] in ({"Any"} if value is None else above)
+
+
+def test_whoever_knows_one_set_of_anybody_is_left_with_k_and_theta(made: Path) -> None:
+    with Engine(made / "w.duckdb", read_only=True) as engine:
+        rows = {row["patient_id"]: row for row in table(engine, "release_2020.visit")}
+        held = defaultdict(set)
+        for row in table(engine, "release_2020.finding"):
+            held[row["patient_id"]].add(row["finding"])
+        known = engine.sql(
+            "SELECT srsql_age, srsql_sex, srsql_wt, srsql_country, srsql_job FROM raw_two.visit "
+            "GROUP BY ALL ORDER BY ALL"
+        )
+    for values in known[::7]:
+        person = dict(zip(("age", "sex", "wt", "country", "job"), values, strict=True))
+        for names in SETS.values():
+            left = [case for case, row in rows.items()
+                    if all(covers(row, name, person[name]) for name in names)]  # fmt: skip
+            holders = Counter(value for case in left for value in held[case])
+            assert len(left) >= K
+            assert max(holders.values()) * 2 <= len(left)
+
+
+def test_a_report_of_either_edition_tells_what_all_sets_single_out(made: Path) -> None:
+    with Engine(made / "w.duckdb", read_only=True) as engine:
+        pages = [engine.report("2020", public=public).html for public in (False, True)]
+    for page in pages:
+        assert "of cases singled out by all sets of quasi-identifiers together" in page
+        assert "Sets of quasi-identifiers are protected, each by itself" in page
 
 
 def test_originals_lie_in_the_regions_and_a_shared_column_is_published_once(made: Path) -> None:

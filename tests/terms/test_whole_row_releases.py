@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from oracles.published_terms import is_km_anonymous
-from oracles.whole_rows import Clusters, Row, fewest_candidates
+from oracles.whole_rows import Candidates, Clusters, Row, fewest_candidates
 from support.artifacts import edit, rehash
 from support.files import copied
 from support.quarters import Report, crowd
@@ -120,11 +120,13 @@ def test_quasi_identifiers_and_two_items_of_any_kind_leave_k_cases(
     found, clusters = released(engine, f"release_{quarter.lower()}")
     case_of, items = behind(engine, quarter), items_of(reports)
     raw = {r.caseid: (int(r.age), int(r.wt), r.sex) for r in reports}
-    targets = {row.case: (raw[case_of[row.case]], items[case_of[row.case]]) for row in found}
+    targets = {row.case: ([raw[case_of[row.case]]], items[case_of[row.case]]) for row in found}
     assert len(targets) == len(found) > 60
     fewest, lost = fewest_candidates(found, clusters, targets, M)
     assert fewest >= K
     assert lost == []
+    left = Candidates(found, clusters).left(targets, M, K)
+    assert (left.fewest, left.below, left.lost) == (fewest, 0, set())
 
 
 def test_a_row_shows_ids_region_and_cluster_and_no_child_table_has_an_id(engine: Engine) -> None:

@@ -40,6 +40,7 @@ from srsql.udfs.grouping.risk_cache import (
     RiskCache,
     eta_at,
     fractions_in,
+    holders_of,
     look_up_holders,
     new_risk_cache,
     plain_at,
@@ -50,6 +51,8 @@ from srsql.udfs.grouping_problem import GroupingProblem, Losses
 
 PATIENCE = 48
 """So many members are looked at one by one before the holders of the terms are looked up."""
+HOLDERS_PER_MEMBER = 4
+"""So many holders are looked up in the time in which one member is looked at."""
 
 
 @njit()
@@ -133,6 +136,7 @@ def _best_group(
     node_stack[0], loss_stack[0] = 0, 0
     top = 1
     members_seen, listed, joins = 0, False, int(problem.carrier[r])
+    patience = max(PATIENCE, holders_of(r, problem, cache) // HOLDERS_PER_MEMBER)
     base_risk = terms.base_risk[r] if terms.after_join else 1.0
     while top > 0:
         top -= 1
@@ -158,7 +162,7 @@ def _best_group(
         for j in range(tree.begin[node], tree.end[node]):
             g = tree.order[j]
             members_seen += groups.size[g]
-            if listed or members_seen > PATIENCE:
+            if listed or members_seen > patience:
                 look_up_holders(r, problem, group, groups, cache)
                 listed = True
                 if best >= 0 and bound >= best_loss:

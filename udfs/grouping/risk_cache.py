@@ -144,6 +144,16 @@ def _added_by_term(
 
 
 @njit()
+def holders_of(r: int, problem: GroupingProblem, cache: RiskCache) -> int:
+    """How many holders the terms of case ``r`` have together, each once for each of its terms."""
+    terms = problem.terms
+    count = 0
+    for j in range(terms.offsets[r], terms.offsets[r + 1]):
+        count += cache.start[terms.terms[j] + 1] - cache.start[terms.terms[j]]
+    return count
+
+
+@njit()
 def look_up_holders(
     r: int, problem: GroupingProblem, group: NDArray[np.int32], groups: Groups, cache: RiskCache
 ) -> None:

@@ -12,3 +12,7 @@ FROM (
     SELECT unnest($drugs::VARCHAR[]) AS drug, unnest($diseases::VARCHAR[]) AS disease
 ) AS e
 ORDER BY e.drug, e.disease;
+
+-- name: followed_up
+-- Whether some case has several reports.
+SELECT count(*) > count(DISTINCT c.case_id) FROM temp.main.srsql_case_report AS c;

@@ -3,7 +3,7 @@
 --   it. The others stay, for the next attempt. So the outcome depends on the key and the ids alone.
 -- Parameters: dataset, series, quarter, attempt, bits, inner_pad, outer_pad.
 -- Reads: unnamed_id(kind, id, case_id), srsql.id_pseudonym
--- Writes: id_attempt(kind, id, case_id, pseudonym), unnamed_id, srsql.id_pseudonym
+-- Writes: id_attempt(kind, id, case_id, pseudonym), unnamed_id, named_id, srsql.id_pseudonym
 -- Source: SPEC section 5.
 
 CREATE OR REPLACE TEMP TABLE srsql_id_attempt AS
@@ -53,9 +53,13 @@ SELECT n.kind, n.id, n.case_id
 FROM not_first AS n
 WHERE NOT EXISTS (SELECT 1 FROM taken AS t WHERE t.pseudonym = n.pseudonym);
 
+DELETE FROM temp.main.srsql_id_attempt AS a
+USING temp.main.srsql_unnamed_id AS u
+WHERE a.kind = u.kind AND a.id = u.id;
+
 INSERT INTO srsql.id_pseudonym
 SELECT $dataset, $series, $quarter, a.kind, a.id, a.case_id, a.pseudonym
-FROM temp.main.srsql_id_attempt AS a
-WHERE NOT EXISTS (
-    SELECT 1 FROM temp.main.srsql_unnamed_id AS u WHERE u.kind = a.kind AND u.id = a.id
-);
+FROM temp.main.srsql_id_attempt AS a;
+
+INSERT INTO temp.main.srsql_named_id
+SELECT a.kind, a.id, a.pseudonym FROM temp.main.srsql_id_attempt AS a;

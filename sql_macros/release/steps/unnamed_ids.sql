@@ -1,9 +1,23 @@
 -- Step: lists the ids of a release that have no pseudonym yet in the series $series of $dataset, or
---   in its quarter $quarter where each has other ones (NULL: one for all quarters). A report id
---   that is the case id at the same time is a case's ($report_kind).
+--   in its quarter $quarter where each has other ones (NULL: one for all quarters), and those that
+--   have one. A report id that is the case id at the same time is a case's ($report_kind).
 -- Reads: shown_report(report_id, case_id, case_no, group_no), srsql.id_pseudonym
--- Writes: unnamed_id(kind, id, case_id)
+-- Writes: named_id(kind, id, pseudonym), unnamed_id(kind, id, case_id)
 -- Source: SPEC section 5.
+
+-- all that a long series stores is read once, by a filter of one column
+CREATE OR REPLACE TEMP TABLE srsql_named_id AS
+SELECT p.kind, p.id, p.pseudonym
+FROM srsql.id_pseudonym AS p
+WHERE
+    p.dataset = $dataset
+    AND p.series = $series
+    AND p.quarter IS NOT DISTINCT FROM $quarter::VARCHAR
+    AND p.id IN (
+        SELECT r.case_id::VARCHAR FROM temp.main.srsql_shown_report AS r
+        UNION ALL
+        SELECT r.report_id::VARCHAR FROM temp.main.srsql_shown_report AS r
+    );
 
 CREATE OR REPLACE TEMP TABLE srsql_unnamed_id AS
 WITH shown AS (
@@ -16,13 +30,5 @@ WITH shown AS (
 
 SELECT s.kind, s.id, min(s.case_id) AS case_id
 FROM shown AS s
-WHERE NOT EXISTS (
-    SELECT 1 FROM srsql.id_pseudonym AS p
-    WHERE
-        p.dataset = $dataset
-        AND p.series = $series
-        AND p.quarter IS NOT DISTINCT FROM $quarter::VARCHAR
-        AND p.kind = s.kind
-        AND p.id = s.id
-)
+ANTI JOIN temp.main.srsql_named_id AS p ON s.kind = p.kind AND s.id = p.id
 GROUP BY s.kind, s.id;
