@@ -55,7 +55,7 @@ def beside_region(visible_dataset: Dataset, manifest: dict[str, Any]) -> dict[st
 
 
 def singled_out_facts(manifest: dict[str, Any]) -> list[Fact]:
-    """What a manifest tells of cases that all sets of quasi-identifiers, or two items, single out."""
+    """What a manifest tells of cases that all sets together, or two items, single out."""
     facts = []
     union = manifest.get("union_one_candidate_percent")
     if union is not None:
