@@ -1,6 +1,7 @@
 -- Step: takes the groups of a part into those of its set ($set_no), numbered on; of the blocks
 --   (set 0) also who has none.
--- Reads: grouped(case_no, group_no, pattern), withheld(case_no, reason)
+-- Reads: grouped(case_no, group_no, pattern), withheld(case_no, reason), set_grouped(set_no,
+--   group_no)
 -- Writes: set_grouped(set_no, case_no, group_no, pattern), set_withheld(case_no, reason)
 -- Source: docs/models.md (several sets of quasi-identifiers).
 
