@@ -206,6 +206,16 @@ def correct(quarter: str, db: Path, as_json: bool, **options: Any) -> None:
 
 
 @cli.command()
+@options_of(Engine.duplicates)
+@warehouse
+def duplicates(db: Path, as_json: bool, **options: Any) -> None:
+    """Search for cases that may be one person (record linkage by splink); the pairs are kept."""
+    with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
+        found = engine.duplicates(progress=progress, **given(options))
+    show(found, as_json, show_release.duplicates_parts(found))
+
+
+@cli.command()
 @click.argument("ids", nargs=-1, required=True)
 @options_of(Engine.lookup)
 @warehouse

@@ -4,7 +4,8 @@
 real one times each scale (seed 1), ingests it, and releases it in a process of its own. Printed are
 
 * processor seconds and peak memory of the release, after a small one that loads the kernels;
-* its cases and clusters, and the share of the occurrences of items that chunks tell;
+* its cases and clusters; *in chunks*: of the rows that tell items, those of record chunks, one an
+  occurrence, beside those of item chunks, one a cluster and item;
 * *below k*: the cases that some one item, some two items, and all their items leave with fewer than
   k candidates, as ``srsql metrics`` has them (``candidates_below_k``), of ``--cases`` drawn ones
   (default: all); *told*: the cases of which some two items tell a further value with certainty;
@@ -47,8 +48,8 @@ BELOW = tuple(
 )  # fmt: skip
 TOLD = ("certain_term", "2 of the drugs or terms, worst")
 HEAD = (
-    "| reports | cases | clusters | counted | release, s | peak MiB | looked at | below k: 1 item "
-    "| 2 items | all items | told | looking, s |"
+    "| reports | cases | clusters | in chunks | release, s | peak MiB | looked at "
+    "| below k: 1 item | 2 items | all items | told | looking, s |"
 )
 
 
@@ -73,7 +74,7 @@ class Measured:
     reports: int
     cases: int
     clusters: int
-    counted: float
+    in_chunks: float
     seconds: float
     peak_mib: float
     looked_at: int
@@ -165,7 +166,7 @@ def command(arguments: list[str]) -> None:
             one = found[-1]
             below = " | ".join(f"{count:,.0f}" for count in one.below)
             print(
-                f"| {one.reports:,} | {one.cases:,} | {one.clusters:,} | {one.counted:.1%} "
+                f"| {one.reports:,} | {one.cases:,} | {one.clusters:,} | {one.in_chunks:.1%} "
                 f"| {one.seconds:.1f} | {one.peak_mib:,.0f} | {one.looked_at:,} | {below} "
                 f"| {one.told:.1%} | {one.looking:.1f} |",
                 flush=True,

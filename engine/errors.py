@@ -198,6 +198,12 @@ class AdviseError(SrsqlError):
     tells_values = True
 
 
+class DuplicatesError(SrsqlError):
+    """Suspected duplicates cannot be searched for; the text says what is missing."""
+
+    tells_values = True
+
+
 class LookUpError(SrsqlError):
     """Ids cannot be looked up: there is no such series, or its ids are the source's own."""
 

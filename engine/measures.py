@@ -61,6 +61,8 @@ class ReleaseFacts:
     """Some terms are to be told of clusters alone."""
     whole_rows: bool = False
     """Rows of cases show their region and cluster alone, and all else is told of clusters."""
+    counts_persons: bool = False
+    """k, theta and new or old are of persons, not of cases."""
     suppressed_values: bool = False
     """The release, or another one of its series, suppressed sensitive values of cases."""
     qid_sets: tuple[str, ...] = ()
@@ -93,6 +95,10 @@ ROWS_WITH_VALUES = _claiming("values", "rows of a comparator that claims l value
 KNOWLEDGE = Applicability(
     "rows of cases of a model that keeps θ, with external knowledge",
     lambda facts: ROWS_WITH_THETA.holds(facts) and facts.external_knowledge,
+)
+PERSONS = Applicability(
+    "rows of cases of a release that counts persons",
+    lambda facts: facts.case_rows and facts.counts_persons,
 )
 SUPPRESSED = Applicability(
     "rows of cases in a series that suppresses values",

@@ -201,6 +201,41 @@ CREATE TABLE IF NOT EXISTS srsql.correction (
     keep_remainder BOOLEAN NOT NULL
 );
 
+-- Pairs of cases that may be one person (Fellegi & Sunter 1969), of at least the probability that
+-- the search kept; case_id is the lesser text.
+CREATE TABLE IF NOT EXISTS srsql.suspected_duplicate (
+    dataset VARCHAR NOT NULL,
+    case_id VARCHAR NOT NULL,
+    other_case_id VARCHAR NOT NULL,
+    probability DOUBLE NOT NULL
+);
+
+-- The last search for them: the ingestions that it read, how many cases, the least probability of a
+-- pair that is kept, and what was compared and estimated (m and u of every level).
+CREATE TABLE IF NOT EXISTS srsql.duplicate_search (
+    dataset VARCHAR NOT NULL,
+    ingestions INTEGER[] NOT NULL,
+    cases BIGINT NOT NULL,
+    least DOUBLE NOT NULL,
+    seed BIGINT NOT NULL,
+    library VARCHAR NOT NULL,
+    model JSON NOT NULL
+);
+
+-- A release that counts persons has a row: the match probability from which on two cases are one.
+CREATE TABLE IF NOT EXISTS srsql.person_count (
+    release_id INTEGER NOT NULL,
+    at_least DOUBLE NOT NULL
+);
+
+-- Which cases it took for one person, those of other periods included; other cases are a person
+-- each.
+CREATE TABLE IF NOT EXISTS srsql.counted_person (
+    release_id INTEGER NOT NULL,
+    case_id VARCHAR NOT NULL,
+    person INTEGER NOT NULL
+);
+
 -- What an attacker has: every release that was ever out, superseded ones included; no draft.
 CREATE OR REPLACE VIEW srsql.exposed_release AS
 SELECT r.* FROM srsql.release AS r WHERE r.status <> 'draft';

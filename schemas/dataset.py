@@ -150,7 +150,7 @@ class Dataset(Strict):
             ValueError: one of them is not optional.
         """
         wanted = tuple(dict.fromkeys(columns))
-        known = [f"{t.name}.{name}" for t in self.tables for name in t.optional]
+        known = self.optional_columns
         for each in wanted:
             if each not in known:
                 raise ValueError(
@@ -177,6 +177,11 @@ class Dataset(Strict):
         return {(table.name, name) for table in self.row_tables for name in table.publish}
 
     @property
+    def optional_columns(self) -> list[str]:
+        """What a series may ask for, as ``table.column``."""
+        return [f"{table.name}.{name}" for table in self.tables for name in table.optional]
+
+    @property
     def set_positions(self) -> dict[str, tuple[int, ...]]:
         """Name of each set of quasi-identifiers -> their positions among all."""
         places = {qid.name: position for position, qid in enumerate(self.qid)}
@@ -192,6 +197,10 @@ class Dataset(Strict):
         kept = set(self.set_positions[name])
         qids = tuple(qid for position, qid in enumerate(self.qid) if position in kept)
         return self.model_copy(update={"qid": qids, "qid_set": ()})
+
+    def makes(self, table: str, column: str) -> bool:
+        """Whether a column of a table is a derived one."""
+        return table == self.report_table and self.derived_of(column) is not None
 
     def derived_of(self, name: str) -> Derived | None:
         """The derived column of that name, if there is one."""
@@ -305,7 +314,7 @@ class Dataset(Strict):
         """A published column is declared, and neither is nor shows an id or a quasi-identifier."""
         key = f"tables.{table.name}.publish"
         is_report = table.name == self.report_table
-        if not (is_report and self.derived_of(column)):
+        if not self.makes(table.name, column):
             self._need(key, table.name, column)
         if column in table.serial and is_report:
             raise ValueError(f"tables.{table.name}.serial: only child tables have one")

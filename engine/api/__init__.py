@@ -111,7 +111,7 @@ ARGUMENTS: Mapping[str, Argument] = {
         "the file, or where they lie",
         Instance((str, Path), "the path of a folder"),
     ),
-    # release, confirm, correct, publish
+    # release, confirm, correct, publish, export
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
     "date": Argument(declared(Request)["date"].help, "today", Day()),
@@ -131,6 +131,10 @@ ARGUMENTS: Mapping[str, Argument] = {
     "create_series.name": _SERIES,
     "set_series.name": _SERIES,
     "unset": Argument("Parameters that get their defaults again, such as knowledge", takes=Names()),
+    # duplicates
+    "event_date": Argument("Column of the report table with the day of the event"),
+    "country": Argument("Column of the report table with the country of the event"),
+    "duplicates.seed": Argument("Seed of the sample of pairs", takes=Whole()),
     # lookup
     "ids": Argument(takes=Several(Text(), as_read=True)),
     "case": Argument("IDS are case ids of the source, whose pseudonyms are asked"),

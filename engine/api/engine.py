@@ -22,6 +22,7 @@ from srsql.engine.audit.audit import Audit
 from srsql.engine.audit.imports.import_release import ImportedRelease, ImportRequest, import_release
 from srsql.engine.audit.imports.mapped import mapped_dataset
 from srsql.engine.audit.plan import SCOPES
+from srsql.engine.grouping.duplicates import Duplicates, find_duplicates
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, Asking, query
@@ -47,7 +48,7 @@ from srsql.engine.risk.joined_series import SeriesAudit
 from srsql.engine.risk.metrics import count_term_sets, term_combinations
 from srsql.engine.risk.term_counts import CombinationShare, TermCount
 from srsql.engine.signals import signals
-from srsql.engine.signals.exports import Exported, Form, export
+from srsql.engine.signals.exports import Exported, Form, Writing, export
 from srsql.engine.signals.interactions import Interaction, interaction
 from srsql.engine.signals.likelihood import DRAWS, LikelihoodTest, likelihood
 from srsql.engine.signals.results import Signals
@@ -262,6 +263,17 @@ class Engine:
             visible = self._visible(series, quarter, dataset)
             request = CorrectionRequest(keep_remainder, dry_run, if_needed, date)
             return correct(self.warehouse, visible, quarter, series, request, progress)
+
+    @api.reads(errors.DuplicatesError)
+    def duplicates(
+        self, *, event_date: Word = None, country: Word = None, seed: int = 1,
+        dataset: Name = None, progress: Progress = None,
+    ) -> Duplicates:  # fmt: skip
+        """Suspected duplicates among all cases, by record linkage; see ``srsql duplicates``."""
+        columns = {"event_date": event_date, "country": country}
+        given = {role: name for role, name in columns.items() if name is not None}
+        with self.warehouse.guarded():
+            return find_duplicates(self.warehouse, self._of(None, dataset), given, seed, progress)
 
     @api.reads(errors.LookUpError)
     def lookup(
@@ -573,9 +585,9 @@ class Engine:
     @api.reads(errors.SignalError)
     def export(
         self, form: Form, to: str | Path, *, drug: Word = None, tree: str | Path | None = None,
-        min_age: Number = None, max_age: Number = None, sex: Word = None,
-        roles: Sequence[str] | None = None, preset: Preset | None = None,
-        without_drug: Word = None, without_reaction: Word = None,
+        max_linkable: Number = None, allow_linkable: bool = False, min_age: Number = None,
+        max_age: Number = None, sex: Word = None, roles: Sequence[str] | None = None,
+        preset: Preset | None = None, without_drug: Word = None, without_reaction: Word = None,
         without_indications: bool = False, quarter: Word = None, allow_unknown: bool = False,
         level: Sequence[str] | None = None, dataset: Name = None, series: str = MAIN,
     ) -> Exported:  # fmt: skip
@@ -583,11 +595,11 @@ class Engine:
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema, rule, counting = self._one_pair(
                 (series, quarter, dataset), (drug, None), (min_age, max_age, sex),
-                (preset, roles, level), allow_unknown=allow_unknown,
-                without_drug=without_drug, without_reaction=without_reaction,
-                without_indications=without_indications,
+                (preset, roles, level), allow_unknown=allow_unknown, without_drug=without_drug,
+                without_reaction=without_reaction, without_indications=without_indications,
             )  # fmt: skip
-            writing = (form, Path(to), None if tree is None else Path(tree))
+            writing = Writing(form, Path(to), None if tree is None else Path(tree),
+                              api.consent(max_linkable, allow_linkable))  # fmt: skip
             return export(self.warehouse, schema, series, rule, writing, quarter=quarter,
                           counting=counting)  # fmt: skip
 

@@ -33,6 +33,7 @@ from srsql.engine.artifact.format import (
     Table,
     quarters_of,
 )
+from srsql.engine.risk.singling_out import DRUGS_OR_TERMS, ITEMS
 from srsql.engine.warehouse.frames import csv_safe
 from srsql.engine.warehouse.public_database import BATCH
 from srsql.engine.warehouse.series import IDS, PER_QUARTER
@@ -321,8 +322,9 @@ def _beside(parameters: dict[str, int | str]) -> str:
             "who knows two of them, in {below_k_percent_2_items} %.\n".format(**parameters)
         )
     elif "one_candidate_percent_2_items" in parameters:
+        items = parameters.get(ITEMS, DRUGS_OR_TERMS)
         text += (
-            "Who knows the protected values of a patient and one of the patient's drugs or terms\n"
+            f"Who knows the protected values of a patient and one of the patient's {items}\n"
             "can be left with one candidate in {one_candidate_percent_1_item} % of the cases;\n"
             "who knows two of them, in {one_candidate_percent_2_items} %.\n".format(**parameters)
         )

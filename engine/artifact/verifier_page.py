@@ -1,9 +1,10 @@
 """The page with which anybody checks an artifact in a browser, and counts in it.
 
-Its sources are the files of ``verifier/``: one page, one style, and JavaScript without a framework
-or a library. They are an implementation of their own of what ``verify`` checks and ``query``
-counts, from the format as ``format`` describes it: nothing of theirs is computed here. What comes
-from Python are facts alone: the version, and what the datasets that ship declare.
+Its sources are the files of ``verifier/``: one page, one style, and JavaScript without a framework;
+``hyparquet.js`` is a library that reads Parquet, bundled as it is, with its licence. The others are
+an implementation of their own of what ``verify`` checks and ``query`` counts, from the format as
+``format`` describes it: nothing of theirs is computed here. What comes from Python are facts alone:
+the version, and what the datasets that ship declare.
 
 The page is one file that loads nothing. Its Content-Security-Policy names its script and its style
 by their hashes, so that no other script runs, whatever an artifact has in its names, and allows no
@@ -27,8 +28,8 @@ from srsql.version import __version__
 
 _SOURCES = Path(__file__).parent / "verifier"
 WORK = (
-    "bytes.js", "rows.js", "manifest.js", "checks.js", "row_checks.js", "counts.js", "answers.js",
-    "worker.js",
+    "hyparquet.js", "bytes.js", "rows.js", "manifest.js", "parquet.js", "checks.js",
+    "row_checks.js", "series.js", "counts.js", "answers.js", "ratios.js", "worker.js",
 )  # fmt: skip
 """What the worker runs, in this order; ``view.js`` is what the page runs."""
 
@@ -96,7 +97,7 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
         columns[f"{table.name}.{dataset.report_id}"] = "report id"
         for name in table.publish:
             plain = "serial number" if name in table.serial else "published as it is"
-            if table.name == dataset.report_table and dataset.derived_of(name):
+            if dataset.makes(table.name, name):
                 plain = "derived"
             columns[f"{table.name}.{name}"] = special.get((table.name, name), plain)
         for name in table.optional:
@@ -117,7 +118,7 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
         "name": dataset.name,
         "version": dataset.version,
         "earlier": list(dataset.earlier_versions),
-        "optional": [f"{table.name}.{name}" for table in dataset.tables for name in table.optional],
+        "optional": dataset.optional_columns,
         "columns": list(columns.items()),
         "attributes": [_attribute(qid) for qid in dataset.qid],
         "trees": trees,

@@ -223,6 +223,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
     model, lattice, drawn, attributes, knowledge, attacks, term_format, with_rows, suppresses = (
         found
     )
+    counted = warehouse.value(query(TOPIC, "counts_persons"), {"release": release_id})
     bounds = frozenset(claims_of(warehouse, release_id)) or frozenset({"k", "theta"})
     return ReleaseFacts(
         bounds=frozenset() if model == IMPORTED or lattice else bounds,
@@ -233,6 +234,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
         external_knowledge=knowledge,
         term_format=term_format,
         suppressed_values=suppresses,
+        counts_persons=bool(counted),
         qid_sets=tuple(qid_sets(warehouse, release_id)),
         attacks=tuple(attacks),
     )

@@ -50,6 +50,33 @@ CHECKS: tuple[Check[Evidence], ...] = (
         rows.check_theta_knowledge,
     ),
     Check(
+        "check_persons",
+        of.PERSONS,
+        "Where persons are counted: no two cases that were suspected to be one person are counted "
+        "as two.",
+        "Fellegi & Sunter 1969",
+        rows.check_persons,
+        of_making=True,
+    ),
+    Check(
+        "check_k_persons",
+        of.PERSONS,
+        "Where persons are counted: every region has at least k distinct persons, new ones where "
+        "the model counts new cases.",
+        "Lin 2016, Definition 3 (1), of persons",
+        rows.check_k_persons,
+        of_making=True,
+    ),
+    Check(
+        "check_theta_persons",
+        of.PERSONS,
+        "Where persons are counted: no sensitive value exceeds its threshold among the persons of "
+        "a region.",
+        "Lin 2016, Definition 3 (2), of persons",
+        rows.check_theta_persons,
+        of_making=True,
+    ),
+    Check(
         "check_suppressed",
         of.SUPPRESSED,
         "No row shows a value that the series suppressed of its case, no other value is missing, "

@@ -42,7 +42,7 @@ from srsql.schemas import Dataset
 OF_REPORTS = frozenset({"reports", "alpha", "values"})
 """What a comparator claims of the reports of a region, not of its cases."""
 THETA, DRUG, KNOWLEDGE = "seen_theta", "seen_drug", "seen_knowledge"
-VALUES = "seen_report_value"
+VALUES, PERSONS = "seen_report_value", "seen_person"
 CASE_VALUES = "srsql_published_value"
 """The temporary table of the sensitive terms of every released case."""
 
@@ -66,6 +66,54 @@ def check_theta(evidence: Evidence) -> list[Measure]:
             parameters={"release": evidence.release.release_id},
         ),
     )
+
+
+def check_persons(evidence: Evidence) -> list[Measure]:
+    """Nobody who is suspected is counted twice."""
+    names = {
+        "seen_pair": "suspected_pairs",
+        PERSONS: "counted_persons",
+        "seen_case": "released_cases",
+    }
+    return evidence.ask(
+        "check_persons",
+        *map(literal, names),
+        tables={name: query(TOPIC, asked) for name, asked in names.items()},
+        parameters={"release": evidence.release.release_id},
+    )
+
+
+def check_k_persons(evidence: Evidence) -> list[Measure]:
+    """k distinct persons."""
+    return evidence.ask(
+        "check_k_persons",
+        _rows(evidence),
+        literal(PERSONS),
+        evidence.release.k,
+        tables={PERSONS: query(TOPIC, "persons")},
+        parameters=_persons_of(evidence),
+    )
+
+
+def check_theta_persons(evidence: Evidence) -> list[Measure]:
+    """Every threshold, by persons."""
+    return evidence.ask(
+        "check_theta_persons",
+        _rows(evidence),
+        _values(evidence),
+        literal(PERSONS),
+        literal(THETA),
+        tables={PERSONS: query(TOPIC, "persons"), THETA: query(TOPIC, "thresholds")},
+        parameters=_persons_of(evidence),
+    )
+
+
+def _persons_of(evidence: Evidence) -> dict[str, int | bool]:
+    """New persons alone carry the bounds of a model that withstands attacks on a series."""
+    return {
+        "release": evidence.release.release_id,
+        "in_series": bool(evidence.facts.attacks),
+    }
 
 
 def check_theta_knowledge(evidence: Evidence) -> list[Measure]:

@@ -20,6 +20,7 @@ from srsql.engine.console.measures import (
     originals_lines,
     whose_text,
 )
+from srsql.engine.console.release import linked_lines
 from srsql.engine.errors import SignalError, printable
 from srsql.engine.parameters import arguments_of, option_name
 from srsql.engine.signals.counted import Counted
@@ -266,6 +267,7 @@ def export_parts(found: Exported) -> Parts:
     """Which files there are."""
     for file in found.files:
         yield printable(f"{file.path}: {file.rows:,} rows")
+    yield from linked_lines(found.links)
     yield from map(printable, found.stale)
     if condition_text(found.counted.condition):
         yield "exported are the cases whose region decides the condition (known)"
@@ -283,8 +285,8 @@ def counted_lines(about: Counted, hidden: str = "") -> Iterator[str]:
 
     Args:
         about: what was counted.
-        hidden: what becomes of released cases with a reaction that no row shows, where there are
-            no bounds; empty: these allow for them.
+        hidden: what becomes of released cases with a reaction or a drug that no row shows, where
+            there are no bounds; empty: these allow for them.
     """
     yield whose_text(about)
     if about.without:
@@ -292,11 +294,12 @@ def counted_lines(about: Counted, hidden: str = "") -> Iterator[str]:
     if about.without_indications:
         yield "without reactions that the case has as an indication, too"
     yield from map(printable, (*about.levels, *about.unknown))
-    if about.suppressed:
-        yield (
-            f"{about.suppressed:,} released cases at most may have any one reaction although no "
-            f"row shows it: {hidden or 'bounds allow for them'}"
-        )
+    for cases, what in ((about.suppressed, "reaction"), (about.suppressed_drugs, "drug")):
+        if cases:
+            yield (
+                f"{cases:,} released cases at most may have any one {what} although no row shows "
+                f"it: {hidden or 'bounds allow for them'}"
+            )
     if condition_text(about.condition) and not hidden:
         yield (
             "a missing value counts by the condition's share of the domain, and possibly meets it"
@@ -329,5 +332,12 @@ WAYS = (
         likelihood_parts,
         likelihood_table,
     ),
-    Way("--export", "export", "", ("form", "to", "tree"), export_parts, export_table),
+    Way(
+        "--export",
+        "export",
+        "",
+        ("form", "to", "tree", "max_linkable", "allow_linkable"),
+        export_parts,
+        export_table,
+    ),
 )

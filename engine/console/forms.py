@@ -76,6 +76,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "srsql correct --quarter 2011Q4 --dry-run",
         "srsql correct --quarter 2011Q4 --series partners",
     ),
+    "duplicates": (
+        "srsql duplicates",
+        "srsql duplicates --dataset clinic.toml --event-date onset --country land",
+    ),
     "lookup": (
         "srsql lookup 4503599627370497",
         "srsql lookup --case 8123456 --quarter 2011Q4",

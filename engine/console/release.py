@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,15 @@ from srsql.engine.artifact.verify import CHECKS, Verified
 from srsql.engine.console import Parts, Table, gap_lines
 from srsql.engine.console.session import current_session
 from srsql.engine.errors import printable
+from srsql.engine.grouping.duplicates import Duplicates
 from srsql.engine.ingest import IngestedPeriod
 from srsql.engine.measures import MeasureRow
 from srsql.engine.release.correct import Correction
 from srsql.engine.release.ids import LookedUp
 from srsql.engine.release.request import Range, Released, is_range
 from srsql.engine.release.series_commands import SeriesInfo
+from srsql.engine.risk.persons import AT, at_match
+from srsql.engine.risk.singling_out import DRUGS_OR_TERMS, ITEMS
 from srsql.engine.warehouse.releases import OPTIONAL_COLUMNS, QID_SETS
 from srsql.engine.warehouse.series import IDS, ORIGINAL
 
@@ -41,6 +44,13 @@ INGESTED_COLUMNS = [
     "orphans",
 ]
 RANGE_COLUMNS = ["quarter", "cases", "new", "groups", "withheld", "why", "NIL", "seconds"]
+DUPLICATES_COLUMNS = [
+    "match probability",
+    "pairs",
+    "persons of several cases",
+    "their cases",
+    "most",
+]
 LOOKUP_COLUMNS = ["asked", "kind", "pseudonym", "case", "report", "released in"]
 FILE_COLUMNS = ["file", "rows", "bytes", "sha256"]
 LISTED = 10
@@ -73,6 +83,24 @@ def ingested_lines(item: IngestedPeriod) -> Iterator[str]:
             yield f"  {file.file}: {count:,} x {reason}"
     if item.deleted_cases:
         yield f"  {item.deleted_cases:,} cases on the DELETED list"
+
+
+def duplicates_parts(found: Duplicates) -> Parts:
+    """How many cases may be one person, at each threshold."""
+    rows = (
+        [f"{at.threshold:g}", *(f"{n:,}" for n in (at.pairs, at.clusters, at.cases, at.largest))]
+        for at in found.at
+    )
+    yield Table(f"suspected duplicates of {found.dataset}", DUPLICATES_COLUMNS, rows)
+    yield (
+        f"{found.cases:,} cases searched by {found.library} (seed {found.seed}); {found.pairs:,} "
+        f"pairs of at least {found.least:g} are kept. Compared: "
+        f"{', '.join(found.compared.values())}, drugs, reactions"
+    )
+    yield (
+        "suspected, not proved: releases from now on tell their k by persons, and "
+        "'srsql release --count persons' keeps it"
+    )
 
 
 def release_parts(released: Released) -> Parts:
@@ -120,6 +148,7 @@ def release_lines(released: Released) -> Iterator[str]:
         )
     if facts["k_effective"] != facts["k"]:
         yield f"  groups hold {facts['k_effective']} cases, since a smaller theta needs them"
+    yield from person_lines(facts.get("persons", {}), facts.get("persons_not_searched", []))
     yield from linked_lines(released.links)
     if "gap" in facts:
         yield f"  gap in the series: {facts['gap']}"
@@ -130,6 +159,26 @@ def release_lines(released: Released) -> Iterator[str]:
         yield f"  {printable(change)}: the series has it {until}"
     if released.weaker:
         yield f"  promises less than the version before: {'; '.join(released.weaker)}"
+
+
+def person_lines(persons: dict[str, dict[str, Any]], unsearched: Sequence[str]) -> Iterator[str]:
+    """What is left of k if suspected duplicates are one person, or that nobody knows."""
+    if unsearched:
+        more = f" and {len(unsearched) - 1:,} more" if len(unsearched) > 1 else ""
+        yield (
+            f"  suspected duplicates: not searched for in {unsearched[-1]}{more}, so that k is of "
+            "case ids, and nobody knows of how many people: 'srsql duplicates'"
+        )
+    for at in AT:
+        facts = at_match(persons, at)
+        if facts and facts["groups"]:
+            share = facts["reach_k_by_duplicates"] / facts["groups"]
+            yield (
+                f"  suspected duplicates (match {at}): {facts['reach_k_by_duplicates']:,} of "
+                f"{facts['groups']:,} groups ({share:.1%}) reach k through them alone; "
+                f"fewest persons of a group: {facts['least_persons']}, fewest cases: "
+                f"{facts['least_cases']}"
+            )
 
 
 def linked_lines(links: list[MeasureRow]) -> Iterator[str]:
@@ -158,9 +207,12 @@ def closing_lines(released: Released) -> Iterator[str]:
         )
     elif released.manifest.get("one_candidate_percent_2_items") is not None:
         yield (
-            "  not protected: drugs and terms are published as they are; with the region, one of "
+            "  not protected: {items} are published as they are; with the region, one of "
             "them singles out {one_candidate_percent_1_item} % of the cases, two "
-            "{one_candidate_percent_2_items} %".format(**released.manifest)
+            "{one_candidate_percent_2_items} %".format(
+                items=released.manifest.get(ITEMS, DRUGS_OR_TERMS).replace(" or ", " and "),
+                **released.manifest,
+            )
         )
     if released.seconds:
         yield "  seconds: " + ", ".join(f"{k} {v:.2f}" for k, v in released.seconds.items())
@@ -420,7 +472,7 @@ page_option = click.option(
 
 def page_line(file: Path) -> str:
     """What to do with the page."""
-    return f"{file}: open it in a browser and drop the folder of an artifact (CSV) on it"
+    return f"{file}: open it in a browser and drop the folder of an artifact on it, or several"
 
 
 report_option = click.option(

@@ -74,7 +74,8 @@ def write_receipt(receipt: Receipt, file: Path) -> None:
     Raises:
         ForgetError: there is a file already, or it cannot be written.
     """
-    told = {**asdict(receipt), "not_found": len(receipt.not_found)}
+    counted = {name: len(getattr(receipt, name)) for name in ("not_found", "duplicates")}
+    told = {**asdict(receipt), **counted}
     try:
         if not private_file(file):
             raise FileExistsError(None, "there is a file already")
@@ -82,6 +83,13 @@ def write_receipt(receipt: Receipt, file: Path) -> None:
             json.dump(told, opened, ensure_ascii=False, indent=1)
     except OSError as error:
         raise ForgetError(f"the receipt {file} cannot be written: {error.strerror}") from None
+
+
+def _first_of(names: Sequence[str]) -> str:
+    """The first names of a list, and how many there are more."""
+    more = len(names) - LISTED
+    listed = ", ".join(map(printable, names[:LISTED]))
+    return f"{listed} and {more:,} more" if more > 0 else listed
 
 
 def receipt_parts(made: Receipt, db: Path) -> Parts:
@@ -93,17 +101,20 @@ def receipt_parts(made: Receipt, db: Path) -> Parts:
         f"{'would be forgotten' if made.dry_run else 'forgotten'} ({printable(made.reason)})"
     )
     if made.not_found:
-        named = ", ".join(map(printable, made.not_found[:LISTED]))
-        more = len(made.not_found) - LISTED
         yield (
-            f"not found: {named}{f' and {more:,} more' if more > 0 else ''}: a file that brings "
-            "them is recognized all the same"
+            f"not found: {_first_of(made.not_found)}: a file that brings them is recognized all "
+            "the same"
         )
     for title, rows in ((f"rows {done}", made.erased), ("rows under a token", made.renamed)):
         if rows:
             yield Table(title, ["table", "rows"], [[name, f"{n:,}"] for name, n in rows.items()])
     for draft in made.drafts:
         yield f"draft removed: {draft}"
+    if made.duplicates:
+        yield (
+            f"may be the same person, and stay: {_first_of(made.duplicates)}: forget them as well, "
+            "if they are"
+        )
     yield "what stays:"
     yield from (f"  {text}" for text in made.stays)
     if made.exposed:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from srsql.engine.errors import DatasetError
 from srsql.engine.grouping.bucket_cases import merge_buckets
+from srsql.engine.grouping.persons import merge_persons, no_persons
 from srsql.engine.grouping.reports import (
     Records,
     deleted_reports,
@@ -37,6 +39,7 @@ def load_cases(
     parts: int = 1,
     records: Records = "case",
     carrier: Carrier | None = None,
+    persons: Fraction | None = None,
 ) -> int:
     """Build the temporary tables of ``grouping/steps/cases.sql`` for the quarter of a release.
 
@@ -49,6 +52,9 @@ def load_cases(
             so many parts, too.
         records: a record is a case with all its reports, or each report (see ``gather_pieces``).
         carrier: carries the buckets of a lake; None: nobody, and the quarter is merged as a whole.
+        persons: a record is a person with all their cases (see ``part_persons``): the match
+            probability from which on two cases are one person; None: every case is one. Nobody
+            carries buckets then, since the cases of a person lie in several.
 
     Returns:
         The weight scale: what a certain value weighs.
@@ -66,6 +72,10 @@ def load_cases(
         _store_knowledge(release, knowledge)
         cases = warehouse.value(query("grouping/cases", "case_count"))
         weight_scale = scale_of_weights(cases * parts)
+    if persons is None:
+        no_persons(release)
+    else:
+        merge_persons(release, persons)
     load_attributes(warehouse, dataset)
     with_drugs = knowledge is not None
     if carrier is not None and buckets:
@@ -80,6 +90,24 @@ def load_cases(
     _work_out(release, weight_scale, records)
     warehouse.run_step("grouping/symptoms")
     return weight_scale
+
+
+def part_persons(release: Release, weight_scale: int, carriers: str) -> None:
+    """Make records of cases again, after persons were grouped and their regions made.
+
+    From here on a group's records are its cases, as every measure and audit takes them. Thresholds
+    hold of persons; where they would not hold of cases, only the first case of a person stays.
+
+    Args:
+        release: whose persons were grouped.
+        weight_scale: what a certain value weighs.
+        carriers: of whom the bounds are: ``all`` or ``new``.
+    """
+    warehouse = release.warehouse
+    asked = {"release_id": release.release_id, "carriers": carriers}
+    warehouse.run_step("grouping/cases_of_persons", asked)
+    _work_out(release, weight_scale, "case")
+    warehouse.run_step("grouping/spare_duplicates", {"weight_scale": weight_scale})
 
 
 def gather_pieces(release: Release, weight_scale: int) -> None:

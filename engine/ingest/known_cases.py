@@ -15,7 +15,7 @@ from srsql.engine.ingest.raw_tables import JUDGED, identifier
 from srsql.engine.ingest.records import call, drop_temporary, field_at, text_of
 from srsql.engine.warehouse.catalog import forgotten_pads
 from srsql.engine.warehouse.layout import derived, qids_of, raw_table, term_placeholders
-from srsql.engine.warehouse.releases import optional_columns
+from srsql.engine.warehouse.releases import with_shown_columns
 from srsql.engine.warehouse.statements import (
     SPACES,
     column,
@@ -135,12 +135,6 @@ def case_digests(dataset: Dataset) -> exp.Select:
     )
 
 
-def _as_shown(warehouse: Warehouse, dataset: Dataset) -> Dataset:
-    """The dataset with the optional columns that some release of it shows."""
-    shown = {name for names in optional_columns(warehouse, dataset.name, None) for name in names}
-    return dataset.with_columns(sorted(shown))
-
-
 def keep_digests(warehouse: Warehouse, dataset: Dataset, quarter: str) -> None:
     """Note what the cases of a period have before its source is replaced.
 
@@ -149,7 +143,8 @@ def keep_digests(warehouse: Warehouse, dataset: Dataset, quarter: str) -> None:
         dataset: of the period.
         quarter: the period.
     """
-    digests = create(temporary(BEFORE), case_digests(_as_shown(warehouse, dataset)), temp=True)
+    shown = with_shown_columns(warehouse, dataset, None)
+    digests = create(temporary(BEFORE), case_digests(shown), temp=True)
     warehouse.run(digests, {"quarter": quarter})
 
 
@@ -162,9 +157,8 @@ def record_replaced(warehouse: Warehouse, dataset: Dataset, quarter: str, ingest
         quarter: the period.
         ingestion: the one that replaced the other.
     """
-    statement = with_rows(
-        query(TOPIC, "replaced"), present=case_digests(_as_shown(warehouse, dataset))
-    )
+    shown = with_shown_columns(warehouse, dataset, None)
+    statement = with_rows(query(TOPIC, "replaced"), present=case_digests(shown))
     asked = {"dataset": dataset.name, "quarter": quarter, "ingestion": ingestion}
     rows = statement.sql(dialect="duckdb")
     warehouse.run(f"INSERT INTO srsql.replaced_case {rows}", asked)

@@ -36,6 +36,12 @@ SUPPRESSES = (
     "region have such a value."
 )
 """What the guarantee of such a release says beside that of its model."""
+COUNTS_PERSONS = (
+    "Cases that are suspected duplicates of each other, at the match probability told, count as "
+    "one person: every region has as many persons as it needs cases, and its thresholds hold of "
+    "persons as of cases. Duplicates that were not suspected count as persons of their own."
+)
+"""What the guarantee of a release that counts persons says beside that of its model."""
 BY_SETS = (
     "Sets of quasi-identifiers are protected, each by itself ({sets}): a region is what rows show "
     "of one set, and an attacker who knows quasi-identifiers of several sets together is not "
@@ -136,6 +142,8 @@ class GroupingModel(ABC):
     growth: ClassVar[Growth] = Growth()
     bounds: ClassVar[Bounds] = BY_THETA
     """Which values are bounded in a group, and by what."""
+    counts_persons: ClassVar[bool] = False
+    """Persons may be counted in the place of cases (``--count persons``)."""
     guaranteed_bounds: ClassVar[frozenset[str]] = frozenset({"k", "theta"})
     """Which bounds of Lin 2016, Definition 3, published regions keep: k distinct cases, theta."""
     unpublishable: ClassVar[str] = ""

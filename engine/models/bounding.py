@@ -34,6 +34,7 @@ class Ms(GroupingModel):
     """
 
     name: ClassVar[str] = "ms"
+    counts_persons: ClassVar[bool] = True
     family: ClassVar[str] = "single"
     keeps_qid_sets: ClassVar[bool] = True
 
@@ -108,6 +109,7 @@ class Ppms(PeriodicalModel):
     """An old case's QID covers all its earlier regions; groups are grown over all cases."""
 
     name: ClassVar[str] = "ppms"
+    counts_persons: ClassVar[bool] = True
     covers_earlier_regions: ClassVar[Covered] = "all"
 
 
@@ -116,6 +118,7 @@ class PpmsEar(PeriodicalModel):
     """An old case's QID covers its earliest region; groups are grown over all cases."""
 
     name: ClassVar[str] = "ppms-ear"
+    counts_persons: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,7 @@ class PpmsPlus(PeriodicalModel):
     """Covers the earliest region; groups grow on new cases alone, then the others join them."""
 
     name: ClassVar[str] = "ppms++"
+    counts_persons: ClassVar[bool] = True
     growth: ClassVar[Growth] = Growth(carriers_only=True, risk_after_joining=True)
 
 

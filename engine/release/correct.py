@@ -64,6 +64,13 @@ from srsql.engine.release.release import keep_metrics
 from srsql.engine.release.request import Clock, Progress, Released, today
 from srsql.engine.release.series import refresh_series_views, supersede_release
 from srsql.engine.risk.metrics import store_measures
+from srsql.engine.risk.persons import (
+    OF_PERSONS,
+    measure_persons,
+    public_persons,
+    told_persons,
+    unsearched_periods,
+)
 from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out, public_shares
 from srsql.engine.warehouse.lake import need_periods
 from srsql.engine.warehouse.layout import IDENTITY, Built, raw_table, store_of
@@ -300,6 +307,11 @@ def _need_correctable(
         why = "reports of a case can be in several groups"
     if why:
         raise ReleaseError(f"{quarter} by {model} cannot be corrected, {why}: {NEW_SERIES}")
+    counted = query("checks/release", "counts_persons")
+    if keep_remainder and warehouse.value(counted, {"release": release_id}):
+        raise ReleaseError(
+            f"--keep-remainder keeps k cases of a group, and {quarter} counts persons: leave it out"
+        )
     if keep_remainder and claims_of(warehouse, release_id):
         raise ReleaseError(f"--keep-remainder needs k and theta, which {model} does not keep")
 
@@ -371,6 +383,7 @@ def _make(
         exposed = measure_singling_out(
             warehouse, current.visible_dataset, current.release_id, SOME_CASES
         )
+        persons = measure_persons(warehouse, current.release_id)
         version = _version(warehouse, current.release_id)
         suppresses = "theta_bounds" in standing.manifest
         told = suppression_facts(current, "", asked=True) if suppresses else {}
@@ -384,6 +397,7 @@ def _make(
                 else {"k_effective": shown_k(current)}
             ),
             **public_shares(exposed),
+            **public_persons(persons, perturbs=model.perturbs_values),
             **{name: share for name, share in told.items() if name in SUPPRESSED_SHARES},
             "version": version,
             "correction": REMAINDER if partly else WHOLE,
@@ -393,7 +407,8 @@ def _make(
         supersede_release(current)
         create_views(warehouse, current.schema, stores)
         private = {
-            **standing.manifest,
+            **{name: told for name, told in standing.manifest.items() if name not in OF_PERSONS},
+            **told_persons(persons, unsearched_periods(warehouse, current.release_id)),
             **{name: value for name, value in facts.items() if name != "k_effective"},
             **({"suppressed": []} if suppresses else {}),
             **figures_of(current, ingestion_id),

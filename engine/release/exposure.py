@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -105,6 +105,26 @@ def need_consent(where: str, found: Exposure, consent: Consent) -> None:
         f"{float(consent.max_linkable):.4g}: whoever has both joins them by what is published "
         "verbatim, give --allow-linkable if both are to be out"
     )
+
+
+def links_handed_on(
+    warehouse: Warehouse, dataset: Dataset, release_id: int, where: str, consent: Consent
+) -> list[MeasureRow]:
+    """What the rows of a release link to; above a limit handing them on needs a yes.
+
+    Args:
+        warehouse: where it is out; may be read-only.
+        dataset: of the release.
+        release_id: of the release.
+        where: quarter and series, for the message.
+        consent: what was said yes to; that it promises less was, when it was released.
+
+    Raises:
+        LinkableError: too many rows link to other releases of the quarter.
+    """
+    found = look_at(warehouse, dataset, release_id)
+    need_consent(where, found, replace(consent, weaker=True))
+    return found.links
 
 
 def links_text(links: Sequence[MeasureRow]) -> str:

@@ -50,6 +50,7 @@ ERASURES = {
 RENAMINGS = {
     "srsql.member": "name_members",
     "srsql.withheld": "name_withheld",
+    "srsql.counted_person": "name_persons",
     "srsql.budget_ledger": "name_charges",
     "srsql.replaced_case": "name_replaced",
     "srsql.deleted_case": "name_deleted",
@@ -60,8 +61,9 @@ STAYS = (
     "have it are recognized and it never returns",
     "srsql.member, case_flag, case_term, region, perturbed: under the token the groups that it was "
     "released in and the weights of its values there, so that audits of earlier releases count it",
-    "srsql.withheld, budget_ledger, replaced_case, deleted_case: under the token, that it was "
-    "withheld, what was charged, that it changed or was withdrawn",
+    "srsql.withheld, budget_ledger, replaced_case, deleted_case, counted_person: under the token, "
+    "that it was withheld, what was charged, that it changed or was withdrawn, with which cases it "
+    "counted as one person",
     "srsql.threshold: values that other cases have too, or that a release which is out shows; "
     "srsql.external_knowledge, utility_constraint: what files of the steward name",
     "srsql.measure, private manifests, srsql.ingested_file: figures and digests over all cases",
@@ -97,6 +99,8 @@ class Receipt:
     house."""
     stale: list[Stale]
     """Releases that are out and show a case that left."""
+    duplicates: list[str] = field(default_factory=list)
+    """Other cases that are suspected to be the same person, the likeliest first; they stay."""
     stays: list[str] = field(default_factory=lambda: list(STAYS))
     elsewhere: list[str] = field(default_factory=lambda: list(ELSEWHERE))
     rebuilt: bool = False
@@ -191,7 +195,9 @@ def _forgotten(
     terms = _find_terms(warehouse, dataset, pads)
     for name, statement in ERASURES.items():
         erased[name] = _count(warehouse, query(TOPIC, statement))
+    duplicates = [case for (case,) in warehouse.rows(query(TOPIC, "duplicates"), own)]
     erased["srsql.id_pseudonym"] = _count(warehouse, query(TOPIC, "erase_pseudonyms"), own)
+    erased["srsql.suspected_duplicate"] = _count(warehouse, query(TOPIC, "erase_pairs"), own)
     renamed = {
         name: _count(warehouse, query(TOPIC, statement), own)
         for name, statement in RENAMINGS.items()
@@ -218,6 +224,7 @@ def _forgotten(
             for row in exposed
         ],
         stale=stale,
+        duplicates=duplicates,
         commands=[*dict.fromkeys(each.command for each in stale), *[REBUILD][: len(stale)]],
     )
 

@@ -13,6 +13,7 @@ from srsql.engine.grouping.parts import RULE
 from srsql.engine.grouping.thresholds import ThetaPolicy
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models.base import BY_SETS, SUPPRESSES, GroupingModel
+from srsql.engine.risk.persons import OF_PERSONS
 from srsql.engine.risk.singling_out import PUBLIC_SHARES
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.layout import Built, store_of
@@ -52,6 +53,8 @@ class Figures:
     """Which ids its series has."""
     told: dict[str, Any] = field(default_factory=dict)
     """What the private manifest alone tells of its place in the series."""
+    persons: list[MeasureRow] = field(default_factory=list)
+    """What its groups keep of persons, where suspected duplicates were searched for."""
 
 
 @dataclass(frozen=True)
@@ -310,7 +313,8 @@ def store_corrected_manifest(
         column("thresholds", "m"),
     )
     told["thresholds"] = shown.else_(column("thresholds", "c"))
-    kept = [name for name in names if name in told or name not in PUBLIC_SHARES]
+    anew = {*PUBLIC_SHARES, *OF_PERSONS}
+    kept = [name for name in names if name in told or name not in anew]
     counts = exp.Anonymous(this="public_counts", expressions=[exp.convert(release.release_id)])
     row = (
         exp.select(

@@ -14,7 +14,7 @@ from srsql.engine.checks.registry import judged, prove, require_bounds
 from srsql.engine.checks.series import check_whole_series
 from srsql.engine.errors import ReleaseError, one_line
 from srsql.engine.grouping import suppression
-from srsql.engine.grouping.cases import load_cases
+from srsql.engine.grouping.cases import load_cases, part_persons
 from srsql.engine.grouping.feasibility import (
     InfeasibleValue,
     drop_incomplete,
@@ -32,6 +32,7 @@ from srsql.engine.grouping.suppression import (
 from srsql.engine.grouping.thresholds import apply_theta, check_called
 from srsql.engine.lattice.rows import build_rows
 from srsql.engine.measures import Measure, MeasureRow
+from srsql.engine.models.base import COUNTS_PERSONS
 from srsql.engine.release.exposure import Consent, look_at, need_consent
 from srsql.engine.release.ids import make_identity
 from srsql.engine.release.manifest import (
@@ -87,6 +88,13 @@ from srsql.engine.release.views import build_tables
 from srsql.engine.risk import singling_out
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
+from srsql.engine.risk.persons import (
+    counted_persons,
+    measure_persons,
+    public_persons,
+    told_persons,
+    unsearched_periods,
+)
 from srsql.engine.risk.singling_out import (
     SOME_CASES,
     columns_beside,
@@ -176,6 +184,8 @@ def release(
                 )
             with clock.stage("regions"):
                 model.generalize(current, grouping.draw)
+                if request.counts_persons:
+                    part_persons(current, grouping.weight_scale, model.carriers)
                 reports = grouped_reports(by_case=model.perturbs_values)
                 make_identity(current, series, reports, one_row=request.takes_rows_apart)
             limited: dict[str, int] = {}
@@ -196,8 +206,13 @@ def release(
                     warehouse, visible_dataset, current.release_id, SOME_CASES
                 )
             with clock.stage("views"):
-                told = _told(current, request, series) | limited
-                figures = Figures(grouping.k, infeasible, exposed, series.ids, told)
+                persons = measure_persons(warehouse, current.release_id)
+                told = (
+                    _told(current, request, series)
+                    | limited
+                    | told_persons(persons, unsearched_periods(warehouse, current.release_id))
+                )
+                figures = Figures(grouping.k, infeasible, exposed, series.ids, told, persons)
                 released = _publish(current, request, ingestion_id, figures, tables)
             with clock.stage("links"):
                 released = _expose(current, request, released)
@@ -372,8 +387,9 @@ def _prepare(
     draw = f"{request.seed}/{current.dataset.name}/{current.quarter}"
     with clock.stage("cases"):
         parts = model.symptoms_limit.denominator if model.symptoms_limit else 1
+        records, persons = model.record_unit, request.match if request.counts_persons else None
         with _buckets_carrier(current, request) as carrier:
-            weight_scale = load_cases(current, request.knowledge, parts, model.record_unit, carrier)
+            weight_scale = load_cases(current, request.knowledge, parts, records, carrier, persons)
     with clock.stage("history"):
         cover_history(current, rule, request.symptoms)
         drop_incomplete(warehouse, current.dataset, request.missing)
@@ -507,6 +523,10 @@ def _publish(
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(figures.exposed)}
     facts |= {**optional_facts(request), **set_facts(current)}
+    facts |= public_persons(figures.persons, perturbs=model.perturbs_values)
+    if request.counts_persons:
+        guarantee = f"{model.guarantee} {COUNTS_PERSONS}"
+        facts |= counted_persons(guarantee, float(request.match))
     facts[RELEASE_DATE] = request.date
     facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
     if request.takes_rows_apart and request.terms:

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Knowledge, load_knowledge
+from srsql.engine.grouping.duplicates import LEAST
 from srsql.engine.grouping.feasibility import OnInfeasible, Suppression
 from srsql.engine.grouping.symptoms import USUAL_RULE, SymptomsRule, parse_symptoms_rule
 from srsql.engine.grouping.thresholds import ThetaPolicy, may_exceed, parse_theta
@@ -100,6 +101,19 @@ class Request:
         help="What becomes of values more frequent than their threshold: refuse the quarter, "
         "withhold cases, or suppress the values of some cases and release the rest of them",
         weaker=SUPPRESS,
+    )
+    count: Literal["cases", "persons"] = parameter(
+        "cases",
+        takes=OneOf(("cases", "persons")),
+        help="Of what k, the thresholds and new or old are: cases, or persons, for which suspected "
+        "duplicates are searched first (srsql duplicates); of ms, ppms, ppms-ear and ppms++",
+        weaker="cases",
+    )
+    match: Fraction = parameter(
+        Fraction(9, 10),
+        takes=Amount(1, noun="probability"),
+        help="Match probability from which on two cases count as one person",
+        weaker="higher",
     )
     knowledge: Knowledge | None = parameter(
         None,
@@ -222,6 +236,7 @@ class Request:
     def __post_init__(self) -> None:
         """Read what was given as text, and refuse to suppress what no rows show."""
         read_fields(self, ReleaseError)
+        self._need_countable()
         for option, choice in self._choices.items():
             if choice == SUPPRESS and (self.terms or not self.model.shows_bounded_values):
                 what = "terms apart from rows" if self.terms else f"the model {self.model.name}"
@@ -242,8 +257,9 @@ class Request:
 
     @property
     def carries_buckets(self) -> bool:
-        """Whether buckets of a lake may be carried: a case lies in one, two reports may not."""
-        return self.model.record_unit == "case"
+        """Whether buckets of a lake may be carried: a case lies in one, while two reports and two
+        cases of a person may not."""
+        return self.model.record_unit == "case" and not self.counts_persons
 
     def need_something_to_carry(self, carrier: Carrier | None, *, in_lake: bool) -> None:
         """Refuse to ask Spark, or another carrier, for what is not carried at all.
@@ -270,6 +286,34 @@ class Request:
             raise ReleaseError(
                 f"{asked} is for parts, and with --parts 1 there is one, so that nothing would be "
                 f"spread: give --parts auto, or leave {asked} out"
+            )
+
+    @property
+    def counts_persons(self) -> bool:
+        """Whether k, theta and new or old are of persons."""
+        return self.count == "persons"
+
+    def _need_countable(self) -> None:
+        """Refuse to count persons where cases alone can be counted."""
+        if not self.counts_persons:
+            return
+        if self.match < LEAST:
+            raise ReleaseError(
+                f"--match {float(self.match):g}: pairs below {LEAST:g} are not kept: give at "
+                f"least {LEAST:g}"
+            )
+        if not self.model.counts_persons:
+            able = ", ".join(name for name, model in MODELS.items() if model.counts_persons)
+            raise ReleaseError(
+                f"--count persons is for the models {able}, and not for {self.model.name}"
+            )
+        if self.terms is not None or self.suppresses:
+            what = "--terms" if self.terms is not None else "values that are suppressed"
+            raise ReleaseError(f"--count persons does not go with {what}: leave one of them out")
+        if self.knowledge is not None:
+            raise ReleaseError(
+                "--count persons does not go with --knowledge, by which thresholds of persons are "
+                "not checked: leave one of them out"
             )
 
     @property

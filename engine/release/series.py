@@ -91,7 +91,8 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
             "case_qid", "case_term", "suppressed", "member", "region", "threshold", "withheld",
             "attribute", "case_flag", "defended_attack", "claim", "ss_rule", "measure",
             "external_knowledge", "perturbation", "perturbed", "disassociated",
-            "utility_constraint", "lattice", "lattice_node", "verdict", "verdict_group", "release",
+            "utility_constraint", "lattice", "lattice_node", "verdict", "verdict_group",
+            "person_count", "counted_person", "release",
         ):  # fmt: skip
             warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
 

@@ -6,7 +6,14 @@ from typing import Any
 
 from srsql.engine.checks.registry import CHECKS
 from srsql.engine.report.page import Fact
-from srsql.engine.risk.singling_out import PERCENT, derived_text, verbatim_columns
+from srsql.engine.risk.singling_out import (
+    DRUGS_OR_TERMS,
+    ITEMS,
+    PERCENT,
+    derived_text,
+    items_named,
+    verbatim_columns,
+)
 from srsql.schemas import Dataset
 from srsql.schemas.glossary import Term, term, terms
 
@@ -48,6 +55,7 @@ def beside_region(visible_dataset: Dataset, manifest: dict[str, Any]) -> dict[st
         "protected": [qid.name for qid in visible_dataset.qid] if visible_dataset.rows else [],
         "verbatim": verbatim_columns(visible_dataset),
         "derived": derived_text(visible_dataset),
+        "items": items_named(visible_dataset),
         "shares": {
             name: manifest[name] for name in (*PERCENT, "measured_cases") if name in manifest
         },
@@ -63,7 +71,7 @@ def singled_out_facts(manifest: dict[str, Any]) -> list[Fact]:
         facts.append(Fact("union", name, union, f"{union} %"))
     share = manifest.get("one_candidate_percent_2_items")
     if share is not None:
-        name = "of cases singled out by region and 2 drugs or terms"
+        name = f"of cases singled out by region and 2 {manifest.get(ITEMS, DRUGS_OR_TERMS)}"
         facts.append(Fact("singled-out", name, share, f"{share} %"))
     return facts
 

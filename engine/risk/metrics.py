@@ -52,6 +52,7 @@ MACROS = (
     "suppressed_value_rate({id})",
     "group_sizes({id})",
     "lattice_loss({id})",
+    "persons_of_groups({id})",
 )
 """Calls in the schema ``srsql``; each returns uniform rows."""
 BY_SET = ("group_size", "dr")

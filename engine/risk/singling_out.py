@@ -53,6 +53,9 @@ PERCENT = {
 MEASURED = "measured_cases"
 """The column with the number of these cases."""
 PUBLIC_SHARES = (*PERCENT, MEASURED)
+ITEMS = "known_items"
+"""Column of the public manifest: what known items are, where they are no drugs or terms."""
+DRUGS_OR_TERMS = "drugs or terms"
 _ITEM = "srsql_known_item"
 _SUPPRESSES = "SELECT count(*) > 0 FROM srsql.suppressed AS s WHERE s.release_id = ?"
 _MACROS = (
@@ -108,7 +111,6 @@ def _column_rows(
     warehouse: Warehouse, visible_dataset: Dataset, release_id: int, quarter: str
 ) -> list[MeasureRow]:
     """Whom columns single out that a release shows beside those of every release of the dataset."""
-    report = visible_dataset.report_table
     parts: list[exp.Query] = [
         _reported(visible_dataset, source.name).select(
             column(visible_dataset.report_id, "t").as_("report_id"),
@@ -117,8 +119,7 @@ def _column_rows(
         )
         for source in visible_dataset.row_tables
         for name in source.publish
-        if name in source.optional
-        or (source.name == report and visible_dataset.derived_of(name) is not None)
+        if name in source.optional or visible_dataset.makes(source.name, name)
     ]
     if not parts:
         return []
@@ -234,13 +235,30 @@ def _without_suppressed(shown: exp.Select, release_id: int) -> exp.Select:
 
 
 def columns_beside(visible_dataset: Dataset) -> dict[str, str]:
-    """Which columns the public manifest calls protected, and which are published verbatim."""
+    """Which columns the public manifest calls protected, and which are published verbatim.
+
+    Where no drugs are among these, ``ITEMS`` says what known items are instead.
+    """
     protected = [qid.name for qid in visible_dataset.qid] if visible_dataset.rows else []
+    items = items_named(visible_dataset)
     return {
         "protected": ", ".join(protected) or "none",
         "published_verbatim": ", ".join(verbatim_columns(visible_dataset)) or "none",
         **({"derived": told} if (told := derived_text(visible_dataset)) else {}),
+        **({} if items == DRUGS_OR_TERMS else {ITEMS: items}),
     }
+
+
+def items_named(visible_dataset: Dataset) -> str:
+    """What known items are, in words: drugs or terms, or the values of tables by their names."""
+    published = visible_dataset.published
+    drugs, terms = (
+        [a.table for a in attributes if (a.table, a.column) in published]
+        for attributes in (visible_dataset.quasi_sensitive, visible_dataset.sensitive)
+    )
+    if drugs or not terms:
+        return DRUGS_OR_TERMS
+    return f"values of {' or '.join(dict.fromkeys(terms))}"
 
 
 def derived_text(visible_dataset: Dataset) -> str:
@@ -261,6 +279,5 @@ def verbatim_columns(visible_dataset: Dataset) -> list[str]:
         f"{source.name}.{name}"
         for source in visible_dataset.row_tables
         for name in source.publish
-        if name not in ids
-        and not (source.name == visible_dataset.report_table and visible_dataset.derived_of(name))
+        if name not in ids and not visible_dataset.makes(source.name, name)
     ]

@@ -24,6 +24,7 @@ from srsql.engine.signals.cases import (
     PAIR,
     RELEASED,
     Scope,
+    Suppressed,
     indication_of,
     leave_out,
     load_cases,
@@ -31,6 +32,7 @@ from srsql.engine.signals.cases import (
     load_wanted,
     side_table,
     suppressed_cases,
+    suppressed_of,
     unknown_names,
 )
 from srsql.engine.signals.clusters import need_roles, told_pairs
@@ -134,7 +136,8 @@ def signals(
         priors=tuple(run.priors),
         dropped=0 if released_only else dropped_cases(warehouse, scope),
         unknown=asked.unknown,
-        suppressed=suppressed,
+        suppressed=suppressed.reactions,
+        suppressed_drugs=suppressed.drugs,
         strata=counting.strata,
         without=left_out(counting),
         masked=run.masked,
@@ -152,8 +155,7 @@ class Asked:
     sides: tuple[str, ...]
     unknown: tuple[str, ...]
     """Names that no case has, in words; they count as none."""
-    suppressed: int
-    """So many released cases, at most, may have any one reaction although no row shows it."""
+    suppressed: Suppressed
 
 
 def ask(
@@ -190,7 +192,7 @@ def ask(
     masks = Rule(counting.without_drug or "", counting.without_reaction or "", Condition())
     if masks.drug or masks.reaction:
         unknown += unknown_names(warehouse, scope, sides[0], [masks], allowed=allowed)
-    suppressed = suppressed_cases(warehouse, scope)
+    suppressed = suppressed_of(warehouse, scope)
     _check_told(warehouse, scope, counting, suppressed)
     return Asked(scope, sides, tuple(unknown), suppressed)
 
@@ -220,7 +222,9 @@ def left_out(counting: Counting) -> tuple[str, ...]:
     return tuple(f"{what} {name}" for what, name in named if name)
 
 
-def _check_told(warehouse: Warehouse, scope: Scope, counting: Counting, suppressed: int) -> None:
+def _check_told(
+    warehouse: Warehouse, scope: Scope, counting: Counting, suppressed: Suppressed
+) -> None:
     """That rows of cases tell what is asked for.
 
     Raises:
@@ -235,14 +239,20 @@ def _check_told(warehouse: Warehouse, scope: Scope, counting: Counting, suppress
     given = [option for option, wanted in asked.items() if wanted]
     if given:
         scope.need_rows(given[0])
-    hidden = suppressed if counting.without_reaction is not None else 0
-    if counting.without_indications:
-        hidden += suppressed + suppressed_cases(warehouse, scope, indication_of(scope))
-    if hidden:
-        raise SignalError(
-            f"some released cases have reactions that no row shows, which {given[-1]} cannot tell: "
-            "leave it out"
-        )
+    indications = counting.without_indications and (
+        suppressed.reactions or suppressed_cases(warehouse, scope, indication_of(scope))
+    )
+    unseen = {
+        "--without-drug": ("drugs", suppressed.drugs),
+        "--without-reaction": ("reactions", suppressed.reactions),
+        "--without-indications": ("reactions", indications),
+    }
+    for option, (what, hidden) in unseen.items():
+        if asked[option] and hidden:
+            raise SignalError(
+                f"some released cases have {what} that no row shows, which {option} cannot tell: "
+                "leave it out"
+            )
 
 
 def scope_of(
@@ -360,7 +370,7 @@ class Run:
         scope: Scope,
         sides: tuple[str, ...],
         counting: Counting,
-        suppressed: int,
+        suppressed: Suppressed,
     ) -> None:
         self.warehouse, self.scope, self.sides = warehouse, scope, sides
         self.counting, self.missing, self.suppressed = counting, counting.missing, suppressed
@@ -506,8 +516,11 @@ class Run:
     def shown(self, side: str, prior: Shrinkage) -> dict[str, Any]:
         """The prior, and what released rows may not show, as parameters of a statement."""
         fitted = ("alpha1", "beta1", "alpha2", "beta2", "p")
-        hidden = self.suppressed if side == RELEASED else 0
-        return {name: getattr(prior, name) for name in fitted} | {"suppressed": hidden}
+        return {name: getattr(prior, name) for name in fitted} | self.hidden(side).parameters()
+
+    def hidden(self, side: str) -> Suppressed:
+        """What rows of a side may not show; originals show everything."""
+        return self.suppressed if side == RELEASED else Suppressed()
 
     def _tells_clusters(self, side: str) -> bool:
         """Whether items are told of clusters, and not of cases."""

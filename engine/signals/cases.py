@@ -171,17 +171,40 @@ def wanted_pairs() -> exp.Select:
     ).from_(listed.subquery("n"))
 
 
-def suppressed_cases(
-    warehouse: Warehouse, scope: Scope, place: tuple[str, str] | None = None
-) -> int:
-    """So many released cases, at most, may have any one reaction although no row shows it.
+@dataclass(frozen=True)
+class Suppressed:
+    """How many released cases, at most, have what no row shows."""
 
-    Where reactions are sensitive, that is what the public manifests tell, over all quarters;
-    ``place``: table and column of other terms instead of reactions.
+    reactions: int = 0
+    """So many may have any one reaction although no row shows it."""
+    drugs: int = 0
+    """So many may have any one drug although no row shows it."""
+
+    def __bool__(self) -> bool:
+        """Whether any may have something that no row shows."""
+        return bool(self.reactions or self.drugs)
+
+    def parameters(self) -> dict[str, int]:
+        """As the statements of ``signals/tables`` take them."""
+        return {"suppressed": self.reactions, "suppressed_drugs": self.drugs}
+
+
+def suppressed_of(warehouse: Warehouse, scope: Scope) -> Suppressed:
+    """How many released cases may have a reaction, or a drug, that no row shows."""
+    signals = scope.signals
+    return Suppressed(
+        suppressed_cases(warehouse, scope, (signals.reaction_table, signals.reaction)),
+        suppressed_cases(warehouse, scope, (signals.drug_table, signals.drug)),
+    )
+
+
+def suppressed_cases(warehouse: Warehouse, scope: Scope, place: tuple[str, str]) -> int:
+    """So many released cases, at most, may have any one value although no row shows it.
+
+    Where the values are sensitive, that is what the public manifests tell, over all quarters;
+    ``place``: table and column of the values.
     """
-    signals, sensitive = scope.signals, scope.dataset.sensitive
-    place = place or (signals.reaction_table, signals.reaction)
-    if place not in {(a.table, a.column) for a in sensitive}:
+    if place not in {(a.table, a.column) for a in scope.dataset.sensitive}:
         return 0
     share = ANY_VALUE if scope.level(*place) else ONE_VALUE  # several values have one name
     names = {"releases": list(scope.releases.values())}

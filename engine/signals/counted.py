@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from srsql.engine.errors import SignalError
 from srsql.engine.signals import (
     Asked,
     dropped_cases,
@@ -12,7 +11,7 @@ from srsql.engine.signals import (
     perturbed_quarters,
     replaced_quarters,
 )
-from srsql.engine.signals.cases import ORIGINAL, suppressed_cases
+from srsql.engine.signals.cases import ORIGINAL
 from srsql.engine.signals.rules import Condition, Counting, Missing
 from srsql.engine.warehouse.levels import told_of_levels
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -41,6 +40,8 @@ class Counted:
     """What was asked for that no case has, in words; it counts as none."""
     suppressed: int
     """So many released cases, at most, may have any one reaction although no row shows it."""
+    suppressed_drugs: int
+    """So many may have any one drug although no row shows it."""
     dropped: int
     """Cases of the originals that are not compared (``--missing drop``)."""
     perturbed: tuple[str, ...]
@@ -74,22 +75,9 @@ def counted(
         without_indications=counting.without_indications,
         levels=tuple(told_of_levels(warehouse, scope.levels)),
         unknown=asked.unknown,
-        suppressed=asked.suppressed,
+        suppressed=asked.suppressed.reactions,
+        suppressed_drugs=asked.suppressed.drugs,
         dropped=dropped_cases(warehouse, scope) if compared else 0,
         perturbed=perturbed_quarters(warehouse, scope),
         changed_since=replaced_quarters(warehouse, scope) if compared else (),
     )
-
-
-def need_drugs(warehouse: Warehouse, asked: Asked, option: str) -> None:
-    """Refuse bounds where released cases have drugs that no row shows, for which none allow.
-
-    Raises:
-        SignalError: some have.
-    """
-    declared = asked.scope.signals
-    if suppressed_cases(warehouse, asked.scope, (declared.drug_table, declared.drug)):
-        raise SignalError(
-            "some released cases have drugs that no row shows, for which the bounds of "
-            f"{option} do not allow: leave it out"
-        )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tomllib import TOMLDecodeError
 from typing import Any, Literal
@@ -22,6 +22,8 @@ from typing import Any, Literal
 from sqlglot import exp
 
 from srsql.engine.errors import SignalError
+from srsql.engine.measures import MeasureRow
+from srsql.engine.release.exposure import Consent, links_handed_on
 from srsql.engine.signals import ask, weighed
 from srsql.engine.signals.cases import RELEASED, Scope, load_wanted
 from srsql.engine.signals.counted import Counted, counted
@@ -56,9 +58,24 @@ class Exported:
     drug: str | None
     """Of TreeScan, whose counts are of one drug."""
     files: tuple[ExportedFile, ...]
+    links: list[MeasureRow]
+    """Rows of cases that link to other releases of their quarter; none where counts are written."""
     stale: tuple[str, ...]
     """Releases with cases that have left since they were made, which the files have, in words."""
     counted: Counted
+
+
+@dataclass(frozen=True)
+class Writing:
+    """What is written, and where to."""
+
+    form: Form
+    folder: Path
+    """Empty or absent."""
+    tree: Path | None = None
+    """Of reactions, for TreeScan."""
+    consent: Consent = field(default_factory=Consent)
+    """What was said yes to."""
 
 
 def export(
@@ -66,7 +83,7 @@ def export(
     dataset: Dataset,
     series: str,
     rule: Rule,
-    writing: tuple[Form, Path, Path | None],
+    writing: Writing,
     *,
     quarter: str | None = None,
     counting: Counting = USUAL,
@@ -78,7 +95,7 @@ def export(
         dataset: says which columns are drug, reaction and role.
         series: whose releases.
         rule: the condition that cases meet, and of TreeScan the drug; its reaction is empty.
-        writing: the form, the folder (empty or absent), and of TreeScan a tree of reactions.
+        writing: the form, the folder, and what was said yes to.
         quarter: only this one; None: all that are released, each case as its latest has it.
         counting: how cases are counted; strata are not.
 
@@ -86,8 +103,10 @@ def export(
         SignalError: see ``signals``; the folder is not empty or cannot be written; TreeScan has no
             drug; there is no such tree; a release must not leave the house; or clusters tell drugs
             and reactions.
+        LinkableError: too many rows of cases link to other releases of their quarter, as
+            ``publish`` says it.
     """
-    form, folder, tree_file = writing
+    form, folder, tree_file = writing.form, writing.folder, writing.tree
     if (form == "treescan") != bool(rule.drug):
         need = "counts of one drug: give --drug" if form == "treescan" else "every pair: give --all"
         raise SignalError(f"--export {form} has {need}")
@@ -98,6 +117,12 @@ def export(
                 released_only=True, counting=counting)  # fmt: skip
     asked.scope.need_rows("--export")
     _need_publishable(warehouse, asked.scope)
+    links = [] if form == "treescan" else [
+        row
+        for label, release_id in asked.scope.releases.items()
+        for row in links_handed_on(warehouse, dataset, release_id,
+                                   f"{label} in series {series!r}", writing.consent)
+    ]  # fmt: skip
     named = _nodes(warehouse, tree)
     _make(folder)
     files = []
@@ -120,7 +145,7 @@ def export(
         for release_id in asked.scope.releases.values()
         for found in staleness(warehouse, release_id=release_id)
     ]
-    return Exported(form, rule.drug or None, tuple(files), tuple(stale), about)
+    return Exported(form, rule.drug or None, tuple(files), links, tuple(stale), about)
 
 
 def tree_rows(

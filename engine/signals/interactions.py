@@ -11,8 +11,8 @@ from typing import ClassVar
 
 from srsql.engine.errors import SignalError
 from srsql.engine.signals import ask, weighed
-from srsql.engine.signals.cases import RELEASED, load_wanted
-from srsql.engine.signals.counted import Counted, counted, need_drugs
+from srsql.engine.signals.cases import load_wanted
+from srsql.engine.signals.counted import Counted, counted
 from srsql.engine.signals.results import Verdict
 from srsql.engine.signals.rules import USUAL, Condition, Counting, Rule
 from srsql.engine.warehouse.frames import Framed
@@ -115,14 +115,12 @@ def interaction(
     asked = ask(warehouse, dataset, series, rules, quarter=quarter,
                 released_only=released_only, counting=counting)  # fmt: skip
     asked.scope.need_rows("--with-drug")
-    need_drugs(warehouse, asked, "--with-drug")
     found = []
     with weighed(warehouse, asked, condition, counting) as run:
         load_wanted(warehouse, [0, 1], [(rule.drug, rule.reaction) for rule in rules])
         for side in asked.sides:
             statement = run.of_side("interaction", side, "weight", "drug", "reaction")
-            hidden = asked.suppressed if side == RELEASED else 0
-            one, two, _, *row = warehouse.rows(statement, {"suppressed": hidden})[0]
+            one, two, _, *row = warehouse.rows(statement, run.hidden(side).parameters())[0]
             if one == two:
                 raise SignalError(f"--with-drug {other!r} is the drug itself: give another one")
             found.append(InteractionMeasures(side, *row))

@@ -338,6 +338,8 @@ class Signals(Framed):
     suppressed: int = 0
     """So many released cases, at most, may have any one reaction although no row shows it, as the
     public manifests tell: ``lower`` and ``upper`` allow for them, expected counts do not."""
+    suppressed_drugs: int = 0
+    """So many may have any one drug although no row shows it; likewise."""
     strata: tuple[str, ...] = ()
     """What cases were parted by: sex, age, period."""
     without: tuple[str, ...] = ()

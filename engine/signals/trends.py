@@ -16,11 +16,12 @@ from srsql.engine.signals import ask, weighed
 from srsql.engine.signals.cases import (
     ORIGINAL,
     RELEASED,
+    Suppressed,
     load_wanted,
     side_table,
-    suppressed_cases,
+    suppressed_of,
 )
-from srsql.engine.signals.counted import Counted, counted, need_drugs
+from srsql.engine.signals.counted import Counted, counted
 from srsql.engine.signals.results import Measures
 from srsql.engine.signals.rules import USUAL, Counting, Rule
 from srsql.engine.warehouse.frames import Framed
@@ -76,27 +77,29 @@ def trend(
         counting: how cases are counted; strata are not.
 
     Raises:
-        SignalError: see ``signals``; or clusters tell drugs and reactions, or drugs are suppressed.
+        SignalError: see ``signals``; or clusters tell drugs and reactions.
     """
     asked = ask(warehouse, dataset, series, [rule], quarter=quarter,
                 released_only=released_only, counting=counting)  # fmt: skip
     asked.scope.need_rows("--trend")
-    need_drugs(warehouse, asked, "--trend")
     scope, measured = replace(asked.scope, states=True), {}
     hidden = [
-        suppressed_cases(warehouse, replace(scope, releases={period: release}))
+        suppressed_of(warehouse, replace(scope, releases={period: release}))
         for period, release in scope.releases.items()
     ]
-    by_state = replace(asked, scope=scope, suppressed=0)  # the tables of periods allow for them
+    # the tables of periods allow for what is suppressed
+    by_state = replace(asked, scope=scope, suppressed=Suppressed())
     with weighed(warehouse, by_state, rule.condition, counting) as run:
         load_wanted(warehouse, [0], [(rule.drug, rule.reaction)])
         for side in asked.sides:
             names = ("contingency", "case", "weight", "drug", "reaction")
+            shown = hidden if side == RELEASED else [Suppressed()] * len(hidden)
             warehouse.run(
                 run.of_side("trend", side, *names),
                 {
                     "periods": list(scope.releases),
-                    "suppressed": hidden if side == RELEASED else [0] * len(hidden),
+                    "suppressed": [each.reactions for each in shown],
+                    "suppressed_drugs": [each.drugs for each in shown],
                 },
             )
             statement = run.of_side("measure", side, "measure", "contingency")

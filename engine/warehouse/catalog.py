@@ -14,6 +14,7 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.errors import DatasetError
+from srsql.engine.warehouse.releases import optional_columns
 from srsql.engine.warehouse.statements import bare, column, normal_form, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, parse_dataset
@@ -125,11 +126,9 @@ def _need_optional_columns(warehouse: Warehouse, dataset: Dataset) -> None:
     Raises:
         DatasetError: the text names it.
     """
-    asked = {"dataset": dataset.name, "series": None, "but": None}
-    there = {f"{table.name}.{name}" for table in dataset.tables for name in table.optional}
-    for (text,) in warehouse.rows(query("warehouse/releases", "optional_columns"), asked):
-        for name in text.split(", ") if text else ():
-            if name not in there:
+    for names in optional_columns(warehouse, dataset.name, None):
+        for name in names:
+            if name not in dataset.optional_columns:
                 raise DatasetError(
                     f"a release of {dataset.name!r} shows the optional column {name}, which the "
                     "changed declaration does not name as optional: leave it there"

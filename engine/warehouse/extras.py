@@ -12,6 +12,7 @@ EXTRAS = {
     "pandas": "pandas",
     "pyspark": "spark",
     "scipy": "signals",
+    "splink": "persons",
 }
 """Package -> the extra that brings it; the core does without."""
 

@@ -26,10 +26,11 @@ STEPS: dict[int, tuple[str, ...]] = {
     6: (),
     7: (),
     8: ("warehouse/layout_8_to_9_lattice",),
+    9: (),
 }
 """From a layout to the next one, in their order; tables that it adds empty are made when the
 warehouse is opened (layout 7: ``srsql.verdict`` and ``srsql.verdict_group``; layout 8: the tables
-of a lake)."""
+of a lake; layout 10: those of suspected duplicates)."""
 RENAMED = {
     ("srsql", "trait"): ("srsql", "case_flag"),
     ("srsql", "promise"): ("srsql", "defended_attack"),

@@ -373,10 +373,15 @@ def optional_columns(
     return [[name for name in text.split(", ") if name] for (text,) in rows]
 
 
+def with_shown_columns(warehouse: Warehouse, dataset: Dataset, series: str | None) -> Dataset:
+    """The dataset with the optional columns that releases of a series show; None: of any series."""
+    shown = {n for names in optional_columns(warehouse, dataset.name, series) for n in names}
+    return dataset.with_columns(sorted(shown))
+
+
 def series_dataset(warehouse: Warehouse, dataset: Dataset, series: str) -> Dataset:
     """The dataset with the tables of which the series has rows, and the columns that they show."""
-    shown = {n for names in optional_columns(warehouse, dataset.name, series) for n in names}
-    dataset = dataset.with_columns(sorted(shown))
+    dataset = with_shown_columns(warehouse, dataset, series)
     found = warehouse.rows(
         query(TOPIC, "series_disassociated"), {"dataset": dataset.name, "series": series}
     )

@@ -24,7 +24,7 @@ from srsql.engine.warehouse.scratch import PrivateFolder, scratch_beside
 from srsql.engine.warehouse.statements import dotted, parsed, query, source, step_file
 from srsql.version import __version__
 
-LAYOUT = 9
+LAYOUT = 10
 CATALOG_FILES = ("catalog.sql", "pseudonyms.sql", "verdicts.sql", "lake.sql")
 TAKEN_OVER = 600.0
 """Seconds for whoever has a file that was let go for a while."""

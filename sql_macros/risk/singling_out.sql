@@ -201,13 +201,13 @@ SELECT unnest(srsql.metric_row(
 ))
 FROM figures AS f;
 
--- What:    regions all of whose cases have a value in common, which the region alone tells.
+-- What:    the regions of the groups of a release, numbered: groups that show the same have one.
 -- Inputs:  of_release.
--- Outputs: a uniform row; violating = such regions, total = regions.
+-- Outputs: group_id, region_no. A group of which no quasi-identifier is known to the catalog has
+--          no row.
 -- Source:  SPEC section 18.
-CREATE OR REPLACE MACRO srsql.unanimous_regions(of_release) AS TABLE
-WITH
-places AS (
+CREATE OR REPLACE MACRO srsql.numbered_regions(of_release) AS TABLE
+WITH places AS (
     SELECT
         g.group_id,
         list_sort(
@@ -216,16 +216,21 @@ places AS (
     FROM srsql.region AS g
     WHERE g.release_id = of_release
     GROUP BY g.group_id
-),
+)
 
-numbered AS (
-    SELECT p.group_id, dense_rank() OVER (ORDER BY p.region) AS region_no FROM places AS p
-),
+SELECT p.group_id, dense_rank() OVER (ORDER BY p.region) AS region_no
+FROM places AS p;
 
+-- What:    regions all of whose cases have a value in common, which the region alone tells.
+-- Inputs:  of_release.
+-- Outputs: a uniform row; violating = such regions, total = regions.
+-- Source:  SPEC section 18.
+CREATE OR REPLACE MACRO srsql.unanimous_regions(of_release) AS TABLE
+WITH
 members AS MATERIALIZED (
     SELECT m.case_no, coalesce(n.region_no, 0) AS region_no
     FROM srsql.member AS m
-    LEFT JOIN numbered AS n ON m.group_id = n.group_id
+    LEFT JOIN srsql.numbered_regions(of_release) AS n ON m.group_id = n.group_id
     WHERE m.release_id = of_release
 ),
 
@@ -265,21 +270,6 @@ FROM figures AS f;
 -- Source:  SPEC section 18.
 CREATE OR REPLACE MACRO srsql.column_singling_out(of_release, items) AS TABLE
 WITH
-places AS (
-    SELECT
-        g.group_id,
-        list_sort(
-            list(struct_pack(place := g.position, low := g.low, high := g.high))
-        ) AS region
-    FROM srsql.region AS g
-    WHERE g.release_id = of_release
-    GROUP BY g.group_id
-),
-
-numbered AS (
-    SELECT p.group_id, dense_rank() OVER (ORDER BY p.region) AS region_no FROM places AS p
-),
-
 shown AS (
     SELECT i.column_name, i.case_no, list_sort(list(DISTINCT i.value)) AS held
     FROM query_table(items) AS i
@@ -295,7 +285,7 @@ alike AS (
         ) AS cases
     FROM shown AS s
     INNER JOIN srsql.member AS m ON m.release_id = of_release AND s.case_no = m.case_no
-    LEFT JOIN numbered AS n ON m.group_id = n.group_id
+    LEFT JOIN srsql.numbered_regions(of_release) AS n ON m.group_id = n.group_id
 ),
 
 figures AS (

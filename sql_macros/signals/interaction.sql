@@ -4,14 +4,15 @@
 -- What:    the 2 x 2 x 2 table of two drugs and a reaction, by cases.
 -- Inputs:  weights(case_id, lower, expected, upper); drugs(case_id, drug) and
 --          reactions(case_id, reaction), both distinct; triples(drug, other, reaction), distinct,
---          of two different drugs; suppressed: so many cases, a whole number, may have any one
---          reaction beside those that are shown with it.
+--          of two different drugs; suppressed and suppressed_drugs: so many cases, whole
+--          numbers, may have any one reaction, and any one drug, beside those that are shown with
+--          it.
 -- Outputs: drug, other, reaction, and for each cell nijk (i: with the drug, j: with the other one,
 --          k: with the reaction; 1 or 0) nijk (expected), nijk_lower and nijk_upper as
 --          srsql.contingency and srsql.with_suppressed have them; what is known is nijk_lower.
 -- Source:  Noren, Sundberg, Bate and Edwards 2008.
 CREATE OR REPLACE MACRO srsql.interaction_tables(
-    weights, drugs, reactions, triples, suppressed
+    weights, drugs, reactions, triples, suppressed, suppressed_drugs
 ) AS TABLE
 WITH
 marked AS (
@@ -53,26 +54,33 @@ counted AS (
     GROUP BY t.drug, t.other, t.reaction, n.cell
 ),
 
+bounded AS (
+    SELECT
+        c.*,
+        if(c.cell & 1 = 0, suppressed, 0)
+        + (2 - bit_count(c.cell & 6)) * suppressed_drugs AS may_leave,
+        if(c.cell & 1 = 1, suppressed, 0) + bit_count(c.cell & 6) * suppressed_drugs AS may_join
+    FROM counted AS c
+),
+
 allowed AS (
     SELECT
         c.drug,
         c.other,
         c.reaction,
         c.cell,
-        c.expected::DOUBLE AS expected,
-        CASE
-            WHEN c.cell % 2 = 1 THEN c.lower
-            ELSE greatest(0, c.lower - suppressed)
-        END::BIGINT AS lower,
-        CASE
-            WHEN c.cell % 2 = 1 THEN c.upper + least(suppressed, n.upper)
-            ELSE c.upper
-        END::BIGINT AS upper
-    FROM counted AS c
-    INNER JOIN counted AS n
+        any_value(c.expected)::DOUBLE AS expected,
+        greatest(0, any_value(c.lower - c.may_leave))::BIGINT AS lower,
+        (any_value(c.upper) + least(any_value(c.may_join), coalesce(sum(n.upper), 0)))::BIGINT
+            AS upper
+    FROM bounded AS c
+    LEFT JOIN counted AS n  -- the cells in which a case of this one may be shown instead
         ON
             c.drug = n.drug AND c.other = n.other AND c.reaction = n.reaction
-            AND n.cell = c.cell - c.cell % 2
+            AND n.cell < c.cell AND n.cell & c.cell = n.cell
+            AND (suppressed > 0 OR n.cell & 1 = c.cell & 1)
+            AND (suppressed_drugs > 0 OR n.cell & 6 = c.cell & 6)
+    GROUP BY c.drug, c.other, c.reaction, c.cell
 )
 
 SELECT

@@ -109,20 +109,29 @@ SELECT
     (m.lower - m.drug_lower - m.reaction_lower + m.a_lower)::BIGINT AS d_known
 FROM margins AS m;
 
--- What:    tables whose bounds allow for cases that may have any one reaction although no row shows
---          it: those of b and d may be of a and c, but what is known is known without them.
--- Inputs:  tables(a, b, c, d with _lower, _upper and _known, ...); suppressed: so many cases, a
---          whole number or a column of tables, may have any one reaction beside those that are
---          shown with it.
+-- What:    tables whose bounds allow for cases that may have any one reaction, or any one drug,
+--          although no row shows it. Who lacks the reaction moves from b to a and from d to c, who
+--          lacks the drug from c to a and from d to b, who lacks both from d to a; what is known is
+--          known without them. Each bound is reached by some originals.
+-- Inputs:  tables(a, b, c, d with _lower, _upper and _known, ...); suppressed and
+--          suppressed_drugs: so many cases, whole numbers or columns of tables, may have any one
+--          reaction, and any one drug, beside those that are shown with it.
 -- Outputs: the columns of tables.
-CREATE OR REPLACE MACRO srsql.with_suppressed(tables, suppressed) AS TABLE
+CREATE OR REPLACE MACRO srsql.with_suppressed(tables, suppressed, suppressed_drugs) AS TABLE
 SELECT c.* REPLACE (
-    c.a_upper + least(suppressed, c.b_upper) AS a_upper,
+    c.a_upper + least(suppressed, c.b_upper) + least(suppressed_drugs, c.c_upper) + least(
+        c.d_upper,
+        suppressed - least(suppressed, c.b_upper),
+        suppressed_drugs - least(suppressed_drugs, c.c_upper)
+    ) AS a_upper,
     greatest(0, c.b_lower - suppressed) AS b_lower,
     greatest(0, c.b_known - suppressed) AS b_known,
+    c.b_upper + least(suppressed_drugs, c.d_upper) AS b_upper,
+    greatest(0, c.c_lower - suppressed_drugs) AS c_lower,
+    greatest(0, c.c_known - suppressed_drugs) AS c_known,
     c.c_upper + least(suppressed, c.d_upper) AS c_upper,
-    greatest(0, c.d_lower - suppressed) AS d_lower,
-    greatest(0, c.d_known - suppressed) AS d_known
+    greatest(0, c.d_lower - suppressed - suppressed_drugs) AS d_lower,
+    greatest(0, c.d_known - suppressed - suppressed_drugs) AS d_known
 )
 FROM query_table(tables) AS c;
 

@@ -6,8 +6,8 @@
 --          it, and the next period that reports the case anew (NULL: none does); weights(case_id,
 --          lower, expected, upper), drugs(case_id, drug) and reactions(case_id, reaction) of these
 --          states, the latter both distinct; pairs(drug, reaction), distinct; periods(period,
---          suppressed): so many cases of the period may have any one reaction beside those that
---          are shown with it.
+--          suppressed, suppressed_drugs): so many cases of the period may have any one reaction,
+--          and any one drug, beside those that are shown with it.
 -- Outputs: drug, reaction, period, span, and the cells as srsql.contingency and
 --          srsql.with_suppressed have them. Of span 'period' are the cases that the period reports,
 --          as it has them; of span 'cumulative' all cases that it or a period before reports, each
@@ -57,13 +57,15 @@ spanned AS (
     SELECT
         q.period,
         'period' AS span,
-        q.suppressed
+        q.suppressed,
+        q.suppressed_drugs
     FROM query_table(periods) AS q
     UNION ALL
     SELECT
         q.period,
         'cumulative' AS span,
-        (sum(q.suppressed) OVER (ORDER BY q.period))::BIGINT AS suppressed
+        (sum(q.suppressed) OVER (ORDER BY q.period))::BIGINT AS suppressed,
+        (sum(q.suppressed_drugs) OVER (ORDER BY q.period))::BIGINT AS suppressed_drugs
     FROM query_table(periods) AS q
 ),
 
@@ -74,6 +76,7 @@ cells AS (
         s.period,
         s.span,
         s.suppressed,
+        s.suppressed_drugs,
         coalesce(sum(c.expected) FILTER (WHERE c.cell = 'a'), 0)::DOUBLE AS a,
         coalesce(sum(c.expected) FILTER (WHERE c.cell = 'b'), 0)::DOUBLE AS b,
         coalesce(sum(c.expected) FILTER (WHERE c.cell = 'c'), 0)::DOUBLE AS c,
@@ -99,8 +102,8 @@ cells AS (
                 WHEN s.span = 'period' THEN c.quarter = s.period
                 ELSE c.quarter <= s.period AND coalesce(c.until > s.period, true)
             END
-    GROUP BY p.drug, p.reaction, s.period, s.span, s.suppressed
+    GROUP BY p.drug, p.reaction, s.period, s.span, s.suppressed, s.suppressed_drugs
 )
 
-SELECT t.* EXCLUDE (suppressed)
-FROM srsql.with_suppressed('cells', suppressed) AS t;
+SELECT t.* EXCLUDE (suppressed, suppressed_drugs)
+FROM srsql.with_suppressed('cells', suppressed, suppressed_drugs) AS t;

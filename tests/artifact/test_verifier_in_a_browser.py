@@ -7,6 +7,7 @@ it as a reader would, and what it shows is read.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 import shutil
@@ -15,8 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from support.artifacts import manifest_of, read_csv, rehash, write_csv
+from oracles.signals import measures
+from support.artifacts import edit, manifest_of, read_csv, rehash, tables_of, write_csv
 from support.browser import BROWSER, Tab, tab
 from support.quarters import Report, crowd, next_version, write_quarter
 
@@ -41,6 +45,8 @@ READ = """(() => {
   const shown = id => !document.getElementById(id).hidden;
   return {status: text("status"), outcome: text("outcome"), why: text("why"), sql: text("sql"),
     checks: rows("checks"), counts: rows("counts"), unseen: list("unseen"), notes: list("notes"),
+    artifacts: rows("artifacts"), each: shown("each"), ratios: rows("ratios"),
+    ratio: shown("ratio"),
     facts: text("facts"), ask: shown("ask"), answer: shown("answer"), verdict: shown("verdict"),
     strange: document.querySelectorAll("img, iframe, object, a, script:not([id])").length - 1,
     hacked: typeof hacked !== "undefined" || "polluted" in {}};
@@ -86,10 +92,14 @@ def made(plain_pages: None, tmp_path_factory: pytest.TempPathFactory) -> dict[st
         engine.publish(f"{Q3}:{Q4}", folder / "all", **csv)
         engine.publish(Q3, folder / "few", **csv, series="few")
         engine.publish(Q3, folder / "apart", **csv, series="apart")
+        engine.publish(Q3, folder / "file", **csv | {"format": "duckdb"})
+        engine.publish(Q4, folder / "packed", **linked)
+        engine.publish(f"{Q3}:{Q4}", folder / "packed all", **linked)
+    names = ("one", "all", "few", "apart", "file", "packed", "packed all")
     return {
-        **{name: folder / name for name in ("one", "all", "few", "apart")},
+        **{name: folder / name for name in names},
         "first": FIRST / "artifact-csv",
-        "parquet": FIRST / "artifact-parquet",
+        "first packed": FIRST / "artifact-parquet",
     }
 
 
@@ -124,7 +134,7 @@ def failed(found: dict[str, Any]) -> set[str]:
     return {re.sub(r" \(.*", "", row[0]) for row in found["checks"] if row[1] == "NO"}
 
 
-def counted(page: Tab, question: Question) -> dict[str, Any]:
+def counted(page: Tab, question: Question, button: str = "#questions button") -> dict[str, Any]:
     """What the page shows when a reader fills the form so and sends it."""
     filled = page.value(f"""(() => {{
       const asked = new Map(Object.entries({json.dumps(question)}));
@@ -136,14 +146,16 @@ def counted(page: Tab, question: Question) -> dict[str, Any]:
             && each.value !== value) return each.dataset.field;
       }}
       status_.textContent = "";
-      document.querySelector("#questions button").click();
+      document.querySelector("{button}").click();
       return [...asked.keys()].join();
     }})()""")
     assert filled == ""
     return settled(page)
 
 
-@pytest.mark.parametrize("name", ["one", "all", "few", "first"])
+@pytest.mark.parametrize(
+    "name", ["one", "all", "few", "first", "packed", "packed all", "first packed"]
+)
 def test_a_good_artifact_passes_and_the_page_counts_what_verify_counts(
     page: Tab, made: dict[str, Path], name: str
 ) -> None:
@@ -163,7 +175,7 @@ def test_a_good_artifact_passes_and_the_page_counts_what_verify_counts(
         if check not in ("files", "manifest", "columns", "declaration"):
             assert int(row[2].replace(",", "")) == totals[key], key
             compared += 1
-    assert compared == (22 if name == "all" else 11)
+    assert compared == (26 if name.endswith("all") else 11)
     assert any("who made it" in text for text in found["unseen"])
 
 
@@ -173,11 +185,11 @@ def test_what_the_page_cannot_check_it_says(page: Tab, made: dict[str, Path]) ->
     assert not apart["ask"]
     assert "told of clusters and not of cases" in apart["why"]
     assert any("k^m-anonymous" in text for text in apart["unseen"])
-    parquet = shown(page, made["parquet"])
-    assert "FAILED" in parquet["outcome"]
-    assert "srsql publish --format csv" in parquet["why"]
-    assert failed(parquet) == set()
-    assert {row[0] for row in parquet["checks"] if row[1] == "not run"} >= {"k", "theta"}
+    database = shown(page, made["file"])
+    assert "FAILED" in database["outcome"]
+    assert "srsql publish --format parquet" in database["why"]
+    assert failed(database) == set()
+    assert {row[0] for row in database["checks"] if row[1] == "not run"} >= {"k", "theta"}
 
 
 def change(folder: Path, table: str, edit: Callable[[list[dict[str, Any]]], None]) -> None:
@@ -327,6 +339,227 @@ def test_a_forged_artifact_fails_the_check_that_has_to_see_it(
     assert found["verdict"]
 
 
+PLAGUE = "SELECT * REPLACE (if(pt = 'Reaction 03', 'Plague', pt) AS pt) FROM t"
+RENAMED = "SELECT * REPLACE (replace(drugname, '1', '2') AS drugname) FROM t"
+NARROWED = """SELECT * EXCLUDE (n) REPLACE (if(n = 1, age_high, age_low) AS age_low) FROM (
+    SELECT *, row_number() OVER (ORDER BY age_low = age_high OR age_low IS NULL) AS n FROM t
+) ORDER BY primaryid"""
+
+
+def packed(folder: Path, table: str, rows: str) -> None:
+    """Other rows in a Parquet file, its digest and its counts as they are now."""
+    edit(folder, table, rows)
+    rehash(folder, counts=True)
+
+
+def cut(folder: Path) -> None:
+    file = folder / "reac.parquet"
+    file.write_bytes(file.read_bytes()[:-40])
+    rehash(folder)
+
+
+def very_many(folder: Path) -> None:
+    """A small file that would take gigabytes."""
+    rows = pa.table({"primaryid": pa.nulls(2**25 + 1, pa.int64())})
+    pq.write_table(rows, folder / "reac.parquet", compression="zstd")
+    rehash(folder)
+
+
+def bad_bytes(folder: Path) -> None:
+    """Two bytes of a term that are no UTF-8, in a file that is not compressed."""
+    file = folder / "reac.parquet"
+    table = pq.read_table(file)
+    pq.write_table(table, file, compression="none", use_dictionary=False)
+    content = file.read_bytes()
+    file.write_bytes(content.replace(b"Reaction 0", b"Reaction\xff\xfe", 1))
+    rehash(folder)
+
+
+FORGED_PACKED: dict[str, tuple[Callable[[Path], Any], str, str]] = {
+    "a region narrowed for one case":
+        (lambda f: packed(f, "demo", NARROWED), "k", "is shared by"),
+    "a value without a threshold":
+        (lambda f: packed(f, "reac", PLAGUE), "theta", "which has no threshold"),
+    "a row changed, its file hashed anew":
+        (lambda f: (edit(f, "drug", RENAMED), rehash(f)), "content",
+         "the rows of drug were changed"),
+    "a column of another type":
+        (lambda f: (edit(f, "reac", "SELECT * REPLACE (primaryid::VARCHAR AS primaryid) FROM t"),
+                    rehash(f)), "columns", "has VARCHAR for primaryid, which is BIGINT"),
+    "a column more": (lambda f: (edit(f, "reac", "SELECT *, 1 AS more FROM t"), rehash(f)),
+                      "columns", "has 4 columns, not 3"),
+    "a file that ends too early": (cut, "columns", "cannot be read"),
+    "a file of very many rows": (very_many, "columns", "which is too much for this page"),
+    "no UTF-8": (bad_bytes, "columns", "cannot be read"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGED_PACKED)
+def test_a_forged_parquet_artifact_fails_the_check_that_has_to_see_it(
+    page: Tab, made: dict[str, Path], tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "forged"
+    shutil.copytree(made["packed"], folder)
+    forge, check, told = FORGED_PACKED[name]
+    forge(folder)
+    found = shown(page, folder)
+    assert "FAILED" in found["outcome"]
+    assert check in failed(found), found["checks"]
+    assert any(told in row[3] for row in found["checks"] if row[0] == check), found["checks"]
+
+
+def together(made: dict[str, Path], tmp_path: Path, *names: str) -> Path:
+    """A folder with the folders of several artifacts, and a note beside them."""
+    folder = tmp_path / "series"
+    for name in names:
+        shutil.copytree(made[name], folder / name)
+    (folder / "note.txt").write_text("x")
+    return folder
+
+
+def test_a_folder_of_artifacts_has_a_verdict_of_each_and_of_all(
+    page: Tab, made: dict[str, Path], tmp_path: Path
+) -> None:
+    """One quarter as CSV, the next as Parquet; what verify finds of both together."""
+    folder = together(made, tmp_path, "one", "packed")
+    found = shown(page, folder)
+    assert failed(found) == set(), found["checks"]
+    assert "of 2 artifacts" in found["outcome"]
+    assert [row[1:] for row in found["artifacts"]] == [[Q3, "yes"], [Q4, "yes"]]
+    judged = verify([made["one"], made["packed"]])
+    assert judged.passed
+    due = {check.name: check.total for check in judged.checks if check.artifact == "series"}
+    told = {row[0].removesuffix(" (series)"): int(row[2].replace(",", ""))
+            for row in found["checks"] if row[0].endswith("(series)")}  # fmt: skip
+    assert told == due
+    assert set(told) == {"series", "new k", "new theta", "cover"}
+    assert not any("what joining releases tells" in text for text in found["unseen"])
+    assert any("note.txt" in text for text in found["unseen"])
+    one, other = (
+        {int(row["caseid"]) for row in tables_of(made[name])["demo"]} for name in ("one", "packed")
+    )
+    due_cases = f"{len(one | other)}, of which {len(one & other)} are in more than one"
+    assert due_cases in found["facts"]
+    asked = [{"low age": "65", "node sex": "F", "group": "reac pt"}, {"group": "quarter"}]
+    with open_artifact(made["one"], made["packed"]) as artifact:
+        for question in asked:
+            counts = counted(page, question)
+            answer = artifact.query(counts["sql"]).rows
+            due_rows = {row[0]: (row[-4], row[-2], row[-1]) for row in answer if row[0] is not None}
+            assert {
+                row[0]: (int(row[1]), int(row[4]), int(row[2])) for row in counts["counts"]
+            } == (due_rows)
+    alone = shown(page, made["packed"])
+    assert any("what joining releases tells" in text for text in alone["unseen"])
+    assert not alone["each"]
+
+
+def a_later_region_that_does_not_cover(folder: Path) -> None:
+    """All cases of a region of the second quarter with a returning case are made very old."""
+    old = {int(row["caseid"] or 0) for row in read_csv(folder / "one", "demo")}
+    listed = ", ".join(map(str, old))
+    packed(
+        folder / "packed",
+        "demo",
+        f"""WITH moved AS (
+        SELECT age_low AS a, age_high AS b, wt_low AS c, wt_high AS d, sex AS e FROM t
+        WHERE caseid IN ({listed}) AND age_low <> age_high LIMIT 1
+    )
+    SELECT t.* REPLACE (if(m.e IS NULL, t.age_low, 120) AS age_low,
+                        if(m.e IS NULL, t.age_high, 120) AS age_high)
+    FROM t LEFT JOIN moved AS m ON t.age_low = m.a AND t.age_high = m.b AND t.wt_low IS NOT DISTINCT
+        FROM m.c AND t.wt_high IS NOT DISTINCT FROM m.d AND t.sex = m.e ORDER BY t.primaryid""",
+    )
+
+
+FORGED_SERIES: dict[str, tuple[Callable[[Path], Any], str, str]] = {
+    "a later region that does not cover":
+        (a_later_region_that_does_not_cover, "cover (series)", "age does not cover"),
+    "a quarter twice": (lambda f: shutil.copytree(f / "packed", f / "again"), "series (series)",
+                        f"{Q4} is given twice"),
+    "an earlier release that is not told":
+        (lambda f: (told(f / "packed", lambda m: m.update(earlier_releases=[]))), "series (series)",
+         "does not tell of the earlier release(s)"),
+    "a series of another name":
+        (lambda f: (told(f / "packed", lambda m: m.update(series="other"))), "series (series)",
+         "has another series than"),
+    "one of them forged":
+        (lambda f: told(f / "one", as_it_is), "declaration (series/one)", "is told as"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGED_SERIES)
+def test_what_artifacts_show_together_fails_where_each_passes(
+    page: Tab, made: dict[str, Path], tmp_path: Path, name: str
+) -> None:
+    folder = together(made, tmp_path, "one", "packed")
+    forge, check, why = FORGED_SERIES[name]
+    forge(folder)
+    found = shown(page, folder)
+    assert "FAILED" in found["outcome"]
+    (row,) = [row for row in found["checks"] if row[0] == check]
+    assert row[1] == "NO"
+    assert why in row[3]
+    verdicts = {row[0]: row[2] for row in found["artifacts"]}
+    assert verdicts["series/one"] == ("NO" if name == "one of them forged" else "yes")
+    assert verdicts["series/packed"] == "yes"
+    if check == "series (series)":
+        assert not found["ask"]
+
+
+PAIRS: list[tuple[str, Question, dict[str, Any]]] = [
+    ("one", {}, {}),
+    ("one", {"low age": "40", "node sex": "F"}, {"min_age": 40, "sex": "F"}),
+    ("packed", {"high age": "50", "term drug role_cod": "PS"}, {"max_age": 50, "roles": ["PS"]}),
+    ("packed all", {"low age": "30"}, {"min_age": 30}),
+    ("few", {"low age": "50"}, {"min_age": 50}),
+]
+
+
+@pytest.mark.parametrize(("name", "question", "options"), PAIRS)
+def test_prr_of_two_names_is_that_of_signals_with_bounds_of_every_table(
+    page: Tab, made: dict[str, Path], name: str, question: Question, options: dict[str, Any]
+) -> None:
+    assert shown(page, made[name])["ask"]
+    names = {"term drug drugname": "drug 1", "term reac pt": "reaction 00"}
+    found = counted(page, names | question, "#compare")
+    assert found["ratio"], found["status"]
+    with open_artifact(made[name]) as artifact:
+        asked: dict[str, Any] = {"drug": "Drug 1", "reaction": "Reaction 00", "roles": ["all"]}
+        (signal,) = artifact.signals(**asked | options).signals
+    own, cells = signal.released, []
+    for row, cell in zip(found["counts"], "abcd", strict=True):
+        lower, known, expected, upper = (float(text.replace(",", "")) for text in row[1:])
+        assert (lower, known, upper) == tuple(
+            getattr(own, f"{cell}_{end}") for end in ("lower", "known", "upper")
+        )
+        assert expected == pytest.approx(getattr(own, cell), abs=0.00501)
+        cells.append((int(lower), int(known), int(upper)))
+    ratios = {row[0]: [None if text == "-" else float(text) for text in row[1:]]
+              for row in found["ratios"]}  # fmt: skip
+    assert ratios["expected"] == pytest.approx([own.prr, own.prr_low, own.prr_high], abs=5.01e-5)
+    known = measures(*(float(cell[1]) for cell in cells))
+    due = [known[name] for name in ("prr", "prr_low", "prr_high")]
+    assert ratios["known"] == pytest.approx(due, abs=5.01e-5)
+    worlds = itertools.product(*({cell[0], cell[2]} for cell in cells))
+    defined = [prr for world in worlds if (prr := measures(*map(float, world))["prr"]) is not None]
+    _, low, high = ratios["bounds"]
+    assert low == pytest.approx(min(defined), abs=5.01e-5)
+    if cells[2][0]:
+        assert high == pytest.approx(max(defined), abs=5.01e-5)
+    else:
+        assert high is None
+    if name == "few":
+        assert any("although no row says so" in note for note in found["notes"])
+
+
+def test_prr_needs_two_names(page: Tab, made: dict[str, Path]) -> None:
+    shown(page, made["one"])
+    found = counted(page, {"term reac pt": "Reaction 00"}, "#compare")
+    assert "PRR is of two names in two tables" in found["status"]
+    assert not found["answer"]
+
+
 @pytest.mark.parametrize("name", ["nothing", "something else"])
 def test_what_is_no_artifact_is_refused_in_one_line(page: Tab, tmp_path: Path, name: str) -> None:
     if name == "something else":
@@ -392,7 +625,14 @@ def compare(page: Tab, folder: Path, questions: list[Question]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "questions"), [("one", QUESTIONS), ("few", QUESTIONS[3:8]), ("all", OF_ALL)]
+    ("name", "questions"),
+    [
+        ("one", QUESTIONS),
+        ("few", QUESTIONS[3:8]),
+        ("all", OF_ALL),
+        ("packed", QUESTIONS[2:6]),
+        ("packed all", OF_ALL),
+    ],
 )
 def test_counts_have_the_bounds_that_query_gives(
     page: Tab, made: dict[str, Path], name: str, questions: list[Question]

@@ -1,16 +1,34 @@
-"""Which values to suppress, by trying every set of them."""
+"""Which values to suppress, and which tables suppressed ones leave possible: by trying them all."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 Pair = tuple[int, str]
 """A case and a value."""
 Reports = Mapping[int, Sequence[frozenset[str]]]
 """Case -> the values of each attribute of each of its reports."""
+
+Hidden = tuple[int, int]
+"""So many cases may have a reaction, and a drug, that no row shows."""
+
+
+def moved(cells: Sequence[int], hidden: Hidden) -> list[tuple[int, int, int, int]]:
+    """Every table (a, b, c, d) that a shown one may stand for."""
+    a, b, c, d = cells
+    reactions, drugs = hidden
+    found = []
+    for from_b, from_c in product(range(min(reactions, b) + 1), range(min(drugs, c) + 1)):
+        for both, reaction, drug in product(range(d + 1), repeat=3):
+            if both + reaction + drug > d:
+                continue
+            if from_b + both + reaction <= reactions and from_c + both + drug <= drugs:
+                found.append((a + from_b + from_c + both, b - from_b + drug,
+                              c - from_c + reaction, d - both - reaction - drug))  # fmt: skip
+    return found
 
 
 def keeps_last_values(gone: Iterable[Pair], reports: Reports) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from oracles.signals import Case, Condition, contingency
+from oracles.suppression import Hidden, moved
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ def trend(
     periods: Sequence[str],
     pair: tuple[str, str],
     conditions: Mapping[int, Condition],
-    suppressed: Mapping[str, int],
+    suppressed: Mapping[str, Hidden],
 ) -> dict[tuple[str, str], Cells]:
     """(span, period) -> cell -> its lower, expected and upper number of cases."""
     found = {}
@@ -35,7 +36,8 @@ def trend(
         latest: dict[int, Case] = {}
         for before in periods[: number + 1]:  # a later state takes the place of an earlier one
             latest |= {state.case: state.told for state in states if state.period == before}
-        hidden = sum(suppressed[before] for before in periods[: number + 1])
+        each = [suppressed[before] for before in periods[: number + 1]]
+        hidden = sum(reactions for reactions, _ in each), sum(drugs for _, drugs in each)
         found["cumulative", period] = _table([*latest.values()], pair, conditions, hidden)
     return found
 
@@ -44,14 +46,12 @@ def _table(
     cases: Sequence[Case],
     pair: tuple[str, str],
     conditions: Mapping[int, Condition],
-    hidden: int,
+    hidden: Hidden,
 ) -> Cells:
-    """Any ``hidden`` of those who are not shown with the reaction may have it."""
     cells = contingency(cases, *pair, conditions)
-    found: Cells = {}
-    for with_it, without_it in (("a", "b"), ("c", "d")):
-        lower, expected, upper = cells[with_it]
-        other_lower, other_expected, other_upper = cells[without_it]
-        found[with_it] = lower, float(expected), upper + min(hidden, other_upper)
-        found[without_it] = max(0, other_lower - hidden), float(other_expected), other_upper
-    return found
+    least = moved([cells[cell][0] for cell in "abcd"], hidden)
+    most = moved([cells[cell][2] for cell in "abcd"], hidden)
+    return {
+        cell: (min(t[n] for t in least), float(cells[cell][1]), max(t[n] for t in most))
+        for n, cell in enumerate("abcd")
+    }

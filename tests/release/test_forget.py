@@ -230,7 +230,11 @@ def test_every_table_of_the_catalog_that_names_cases_is_looked_at(engine: Engine
         "WHERE c.schema_name = 'srsql' AND c.column_name = 'case_id' "
         "AND c.database_name = current_database()"
     )
-    assert {name for (name,) in named} == {*module.RENAMINGS, "srsql.id_pseudonym"}
+    assert {name for (name,) in named} == {
+        *module.RENAMINGS,
+        "srsql.id_pseudonym",
+        "srsql.suspected_duplicate",
+    }
 
 
 def test_a_caller_is_told_how_the_file_is_written_anew(tmp_path: Path) -> None:

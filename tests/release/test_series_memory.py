@@ -67,8 +67,8 @@ def test_a_series_remembers_every_option_that_does_not_concern_one_release() -> 
 def test_a_later_release_takes_what_the_series_has(begun: Engine) -> None:
     assert parameters(begun) == {
         "model": "ms", "k": "4", "leftovers": "withhold", "theta": "1/2", "missing": "keep",
-        "on_infeasible": "error", "ss_rule": "mean+sd", "refine": "fast",
-        "parts": "1",
+        "on_infeasible": "error", "count": "cases", "match": "0.9", "ss_rule": "mean+sd",
+        "refine": "fast", "parts": "1",
     }  # fmt: skip
     second = begun.release("2011Q2", seed=1)
     told = ("model", "k", "theta", "leftovers", "missing", "on_infeasible", "ss_rule")

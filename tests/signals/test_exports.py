@@ -14,7 +14,7 @@ from support.quarters import side_effects, write_quarter
 from srsql.engine.api.analyst import open_artifact
 from srsql.engine.api.engine import Engine
 from srsql.engine.console.field_signals import export_parts, export_table
-from srsql.engine.errors import SignalError
+from srsql.engine.errors import LinkableError, SignalError
 
 DRUGS = ["Drug A", "Drug B", "Drug C"]
 REACTIONS = ["Bleeding", "Rash", "Pain", 'Fever, "high"']
@@ -62,6 +62,26 @@ def test_rows_of_pairs_give_other_tools_the_counts_of_ours(
         for number in sorted(everybody, key=int)
     ]
     assert content == sorted(content)  # what cases tell, not their ids, has them in order
+
+
+def test_pairs_of_cases_ask_for_the_consent_that_publish_asks_for(tmp_path: Path) -> None:
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q4", REPORTS)])
+        for series in ("main", "partners"):
+            engine.release("2011Q4", k=3, theta="1", seed=1, series=series, allow_linkable=True)
+        with pytest.raises(LinkableError, match="--allow-linkable if both") as published:
+            engine.publish("2011Q4", tmp_path / "artifact")
+        for form in ("pvda", "openebgm"):
+            with pytest.raises(LinkableError) as exported:
+                engine.export(form, tmp_path / form)
+            assert str(exported.value) == str(published.value)
+            assert not (tmp_path / form).exists()
+        made = engine.export("pvda", tmp_path / "yes", allow_linkable=True)
+        assert [row.scope for row in made.links] == ["series partners"]
+        assert any("link one to one to series partners" in str(line) for line in export_parts(made))
+        assert engine.export("pvda", tmp_path / "limit", max_linkable="1").links == made.links
+        counts = engine.export("treescan", tmp_path / "counts", drug="drug a")
+        assert counts.links == []  # no row of a case is in it
 
 
 def test_an_artifact_has_the_pairs_of_the_warehouse(house: Engine, tmp_path: Path) -> None:

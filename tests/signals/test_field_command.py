@@ -82,6 +82,7 @@ def test_an_export_names_its_files(db: Path, tmp_path: Path) -> None:
         ((*PAIR, "--likelihood"), "--likelihood takes no --reaction: leave it out"),
         (("--drug", "Drug A", "--trend"), "--trend needs --reaction"),
         (("--all", "--export", "pvda"), "--export needs --to"),
+        ((*PAIR, "--trend", "--allow-linkable"), "--allow-linkable is of --export: ask for both"),
         (("--export", "pvda", "--to", "x"), "give --all for pvda and openebgm, --drug for"),
         (("--all", "--export", "treescan", "--to", "x"), "has counts of one drug: give --drug"),
         ((*PAIR, "--with-drug", "Drug Z"), "no case has the drug 'Drug Z'"),

@@ -117,8 +117,10 @@ cases = st.lists(
 
 
 @REPEATABLE
-@given(cases, st.integers(0, 2))
-def test_the_table_counts_the_cases_of_each_kind(sql: Any, told: list[Case], hidden: int) -> None:
+@given(cases, st.integers(0, 2), st.integers(0, 2))
+def test_the_table_counts_the_cases_of_each_kind(
+    sql: Any, told: list[Case], hidden: int, drugs: int
+) -> None:
     condition = {0: Condition((1, 3), (0, 4))}
     weights = [weight(case, condition) for case in told]
     sql.table(
@@ -132,8 +134,17 @@ def test_the_table_counts_the_cases_of_each_kind(sql: Any, told: list[Case], hid
     sql.table("triples", "drug VARCHAR, other VARCHAR, reaction VARCHAR", [("P", "Q", "X")])
     (row,) = sql.records(
         "FROM srsql.interaction_tables('temp.main.weights', 'temp.main.drugs', "
-        f"'temp.main.reactions', 'temp.main.triples', {hidden})"
+        f"'temp.main.reactions', 'temp.main.triples', {hidden}, 0)"
     )
+    (wide,) = sql.records(
+        "FROM srsql.interaction_tables('temp.main.weights', 'temp.main.drugs', "
+        f"'temp.main.reactions', 'temp.main.triples', {hidden}, {drugs})"
+    )
+    assert drugs or wide == row
+    for name in NAMES:
+        assert wide[name] == row[name]
+        assert wide[f"{name}_lower"] <= row[f"{name}_lower"]
+        assert wide[f"{name}_upper"] >= row[f"{name}_upper"]
     for name in NAMES:
         wanted = tuple(digit == "1" for digit in name[1:])
         of = [

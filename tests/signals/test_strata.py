@@ -205,10 +205,15 @@ def test_cases_that_rows_may_hide_move_the_ends_and_nothing_that_is_known_grows(
     columns = TABLE + "".join(f", {x}_{end} BIGINT" for end in ends for x in "abcd")
     row = ("P", "X", 1, 2.0, 5.0, 3.0, 40.0, *(2, 5, 3, 40) * 3)
     name = sql.table("shown", columns, [row])
-    (found,) = sql.records(f"FROM srsql.with_suppressed({name}, 4)")
+    (found,) = sql.records(f"FROM srsql.with_suppressed({name}, 4, 0)")
     assert [found[f"{x}_upper"] for x in "abcd"] == [6, 5, 7, 40]
     assert [found[f"{x}_lower"] for x in "abcd"] == [2, 1, 3, 36]
     assert [found[f"{x}_known"] for x in "abcd"] == [2, 1, 3, 36]
+    (found,) = sql.records(f"FROM srsql.with_suppressed({name}, 7, 4)")
+    # 5 of b and 3 of c may be of a, and of d one who lacks both
+    assert [found[f"{x}_upper"] for x in "abcd"] == [2 + 5 + 3 + 1, 5 + 4, 3 + 7, 40]
+    assert [found[f"{x}_lower"] for x in "abcd"] == [2, 0, 0, 40 - 7 - 4]
+    assert [found[f"{x}_known"] for x in "abcd"] == [2, 0, 0, 40 - 7 - 4]
 
 
 def test_steps_end_at_the_extreme_ratio_of_any_corners(sql: Any) -> None:

@@ -40,7 +40,7 @@ from srsql.udfs.grouping.risk_cache import (
     RiskCache,
     eta_at,
     fractions_in,
-    holders_of,
+    holder_count,
     look_up_holders,
     new_risk_cache,
     plain_at,
@@ -136,7 +136,7 @@ def _best_group(
     node_stack[0], loss_stack[0] = 0, 0
     top = 1
     members_seen, listed, joins = 0, False, int(problem.carrier[r])
-    patience = max(PATIENCE, holders_of(r, problem, cache) // HOLDERS_PER_MEMBER)
+    patience = max(PATIENCE, holder_count(r, problem, cache) // HOLDERS_PER_MEMBER)
     base_risk = terms.base_risk[r] if terms.after_join else 1.0
     while top > 0:
         top -= 1

@@ -144,7 +144,7 @@ def _added_by_term(
 
 
 @njit()
-def holders_of(r: int, problem: GroupingProblem, cache: RiskCache) -> int:
+def holder_count(r: int, problem: GroupingProblem, cache: RiskCache) -> int:
     """How many holders the terms of case ``r`` have together, each once for each of its terms."""
     terms = problem.terms
     count = 0

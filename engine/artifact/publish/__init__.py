@@ -57,7 +57,7 @@ from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.errors import PublishError, UnsafeArtifactError, one_line
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
-from srsql.engine.release.exposure import Consent, look_at, need_consent
+from srsql.engine.release.exposure import Consent, links_handed_on
 from srsql.engine.release.request import is_range, range_ends
 from srsql.engine.warehouse.database_file import need_usable
 from srsql.engine.warehouse.releases import released_terms, staleness
@@ -186,7 +186,13 @@ def publish(
             links = [
                 row
                 for release in releases
-                for row in _links(warehouse, dataset, release, publication.consent)
+                for row in links_handed_on(
+                    warehouse,
+                    dataset,
+                    release.release_id,
+                    f"{release.quarter} in series {release.series!r}",
+                    publication.consent,
+                )
             ]
             with built_beside(to) as (folder, scratch):
                 key, new_key = read_or_make_key(key_file) if key_file else (None, False)
@@ -362,16 +368,6 @@ def _refuse_unpublishable(warehouse: Warehouse, release: PublishableRelease) -> 
     refused = MODELS[str(model)].unpublishable if model in MODELS else ""
     if refused:
         raise PublishError(f"{release.quarter} was released by {model}, {refused}")
-
-
-def _links(
-    warehouse: Warehouse, dataset: Dataset, release: PublishableRelease, consent: Consent
-) -> list[MeasureRow]:
-    """What its rows link to, which above a limit needs a yes."""
-    found = look_at(warehouse, dataset, release.release_id)
-    said = replace(consent, weaker=True)  # when it was released
-    need_consent(f"{release.quarter} in series {release.series!r}", found, said)
-    return found.links
 
 
 def _files(folder: Path, manifest: AnyManifest) -> list[dict[str, Any]]:

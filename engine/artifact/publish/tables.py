@@ -196,7 +196,7 @@ def _columns(dataset: Dataset, source: DatasetTable, *, numbers: bool) -> tuple[
     roles |= {(a.table, a.column): "sensitive" for a in dataset.sensitive}
     for name in source.publish:
         plain = "serial number" if name in source.serial else "published as it is"
-        if source.name == dataset.report_table and dataset.derived_of(name):
+        if dataset.makes(source.name, name):
             plain = "derived"
         role = roles.get((source.name, name), plain)
         columns.append(Column.model_validate({"name": name, "type": "VARCHAR", "role": role}))

@@ -19,13 +19,20 @@ function raised(quarters, question) {
  *
  * @param {Quarter[]} quarters
  * @param {Question} question */
-function hiddenCases(quarters, question) {
-  const {part} = quarters[0], {group} = question, names = new Set();
+function hiddenCases(quarters, {terms, group}) {
+  return hiddenOf(quarters, [...terms, ...(group?.table ? [group] : [])]);
+}
+
+/** How many cases have a suppressed value at most in columns that are asked.
+ *
+ * @param {Quarter[]} quarters
+ * @param {Group[]} asked */
+function hiddenOf(quarters, asked) {
+  const {part} = quarters[0], names = new Set();
   for (const table of part.tables)
     for (const column of table.columns)
       if (column.role === "sensitive") names.add(`${table.name}.${column.name}`);
   const tables = new Set([...names].map(name => name.split(".")[0]));
-  const asked = [...question.terms, ...(group?.table ? [group] : [])];
   if (!asked.some(each => tables.has(each.table))) return 0;
   const sensitive = asked.filter(each => names.has(`${each.table}.${each.column}`)).length;
   const share = `suppressed_${sensitive === 1 ? "one_value" : "cases"}_per_10000`;

@@ -17,8 +17,14 @@ const CHECKS = new Map([
   ["theta", "no value is held by a larger share of a region's cases than its threshold"],
   ["thresholds", "thresholds are given of released values only, each once, as the parameters say"],
   ["declaration", "roles, domains and hierarchies are the dataset's, where it ships with srsql"],
+  ["series", "the artifacts follow each other in one series, with ids that can be compared"],
+  ["new k", "at least k cases of every region are in no earlier release"],
+  ["new theta", "thresholds hold among the cases that are in no earlier release"],
+  ["cover", "a later region of a case covers its first one"],
 ]);
-const OF_ROWS = [...CHECKS.keys()].slice(2);
+/** Checks of several quarters together. */
+const OF_SERIES = ["series", "new k", "new theta", "cover"];
+const OF_ROWS = [...CHECKS.keys()].slice(2, -OF_SERIES.length);
 /** Places that are named of each check. */
 const MOST_PLACES = 5;
 /** Reader's words for what no page can see, whatever the artifact. */
@@ -30,11 +36,12 @@ const NEVER_SHOWN = [
     + "need the originals",
   "that rows were grouped as the model says: groups are not published, only their regions",
   "what an attacker knows from elsewhere, such as some of a patient's drugs, terms or a case id",
-  "what joining releases tells: new cases, covers and presence over quarters (srsql verify checks "
-    + "the artifacts of a series together)",
   "the public report, README, data dictionary and documents for catalogues beyond their hashes, the "
     + "wording of the guarantee, and the policy that thresholds follow (srsql verify checks them)",
 ];
+/** The same of one quarter alone. */
+const ALONE = "what joining releases tells: new cases, covers and presence over quarters; open the "
+  + "artifacts of the other quarters with it";
 
 /** Model -> the bounds that its regions keep, whether k counts cases, and whether values are drawn.
  * @type {Map<string, {bounds: string[], unit: string, perturbed: boolean, rows: boolean}>} */
@@ -138,7 +145,7 @@ function checkManifest(artifact, digests) {
  * @typedef {Map<string, string>} Tree Node -> its parent; "": it is the root.
  * @typedef {{values: Map<string, [bigint, bigint]>, faults: string[], total: number}} Thresholds
  * @typedef {{part: Manifest, tables: Map<string, Rows>, thresholds: Thresholds,
- *   trees: Map<string, Tree>}} Quarter One quarter with its rows.
+ *   trees: Map<string, Tree>, cases: Cases}} Quarter One quarter with its rows.
  */
 
 /** The thresholds of one quarter, by the normal form of their value.

@@ -31,9 +31,8 @@ function namedColumns(part) {
 
 /** Why no count can be given; empty: one can.
  *
- * @param {Quarter[]} quarters
- * @param {Map<string, Cases>} cases By quarter. */
-function refusal(quarters, cases) {
+ * @param {Quarter[]} quarters */
+function refusal(quarters) {
   const {part} = quarters[0];
   if (part.report_table === null)
     return "no row of a report is released, so that nobody can be counted here: the file "
@@ -46,7 +45,7 @@ function refusal(quarters, cases) {
     if (quarter.part.perturbed || !known?.rows)
       return `${printable(quarter.part.quarter)} was released by ${printable(quarter.part.model)}, `
         + "whose regions need not hold the original values: no bounds can be given";
-    const found = /** @type {Cases} */ (cases.get(quarter.part.quarter));
+    const found = quarter.cases;
     if (found.pairs.length > found.cases.length)
       return `${printable(quarter.part.quarter)} has cases with several regions: ask with srsql `
         + "query --artifact";
@@ -213,29 +212,17 @@ function matchingCases({tables}, asked, take) {
 /** The answer to a question over one quarter or several of an artifact.
  *
  * @param {Quarter[]} quarters
- * @param {Map<string, Cases>} cases By quarter.
  * @param {Question} question
  * @returns {Answer} */
-function answer(quarters, cases, question) {
-  const refused = refusal(quarters, cases);
+function answer(quarters, question) {
+  const refused = refusal(quarters);
   if (refused) throw new Fault(refused);
-  const {part} = quarters[0];
   needKnownTerms(quarters, question);
   /** @type {Map<string | null, Map<number, {certain: boolean, share: number}>>} */
   const groups = new Map(question.group ? [] : [[null, new Map()]]);
   for (const quarter of quarters) {
-    const found = /** @type {Cases} */ (cases.get(quarter.part.quarter));
-    const judges = [
-      ...question.ranges.map(range => judgeRange(quarters, attributeOf(part, range.attribute), range)),
-      ...question.nodes.map(below => judgeNode(quarter, below)),
-    ];
-    const verdicts = found.regionRow.map(row => {
-      const each = judges.map(judge => judge(found.reports, row));
-      return {certain: each.every(verdict => verdict.inside),
-        touches: each.every(verdict => verdict.touches),
-        share: each.reduce((product, verdict) => product * verdict.share, 1)};
-    });
-    collect(quarter, found, question, (key, of, region) => {
+    const verdicts = verdictsOf(quarters, quarter, question);
+    collect(quarter, quarter.cases, question, (key, of, region) => {
       const verdict = verdicts[region];
       if (!verdict.touches) return;
       const group = groups.get(key) ?? new Map();
@@ -260,6 +247,26 @@ function answer(quarters, cases, question) {
     ({...count, key: count.key === null ? null : printable(count.key)}));
   return {counts: shown, groups: counts.length, sql: sqlOf(quarters, question),
     notes: notesOf(quarters, question, counts, most)};
+}
+
+/** How each region of a quarter stands to the conditions on quasi-identifiers.
+ *
+ * @param {Quarter[]} quarters All that are asked.
+ * @param {Quarter} quarter
+ * @param {Question} question
+ * @returns {{certain: boolean, touches: boolean, share: number}[]} */
+function verdictsOf(quarters, quarter, question) {
+  const {part, cases} = quarter;
+  const judges = [
+    ...question.ranges.map(range => judgeRange(quarters, attributeOf(part, range.attribute), range)),
+    ...question.nodes.map(below => judgeNode(quarter, below)),
+  ];
+  return cases.regionRow.map(row => {
+    const each = judges.map(judge => judge(cases.reports, row));
+    return {certain: each.every(verdict => verdict.inside),
+      touches: each.every(verdict => verdict.touches),
+      share: each.reduce((product, verdict) => product * verdict.share, 1)};
+  });
 }
 
 /** Tell every case that meets the conditions on terms, with its group and its region.

@@ -136,8 +136,9 @@ const SEVERAL = record({artifact_version: oneOf(3, 4), software_version: ANY_TEX
 /** Read manifest.json.
  *
  * @param {Uint8Array} bytes
+ * @param {Map<string, Dictionary>} ids Codes of the ids, shared by artifacts that are opened together.
  * @returns {Artifact} */
-function readManifest(bytes) {
+function readManifest(bytes, ids) {
   if (bytes.length > MOST_OF_MANIFEST)
     throw new Fault(`${MANIFEST} has more than ${MOST_OF_MANIFEST} bytes`);
   let told;
@@ -151,7 +152,6 @@ function readManifest(bytes) {
   if (wrong) throw new Fault(`${MANIFEST} is not of version 1 to ${VERSION}: see the key `
     + printable(wrong.slice(1) || "document"));
   const parts = several ? told.quarters : [told];
-  const ids = new Map([["report id", new Dictionary()], ["case id", new Dictionary()]]);
   return {parts, several, files: new Map(Object.entries(told.files)), ids};
 }
 

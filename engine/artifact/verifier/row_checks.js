@@ -14,10 +14,15 @@ const idsOf = table => {
   return {report, patient: withRole(table, "case id") ?? report};
 };
 
-/** @param {Quarter} quarter
+/** Of a release without rows of cases. @type {Cases} */
+const NOBODY = {caseOf: new Int32Array(0), reports: {name: "", columns: [], rows: 0}, cases: [],
+  regions: [], regionRow: [], pairs: []};
+
+/** @param {Manifest} part
+ * @param {Map<string, Rows>} tables
  * @param {string[] | null} [of] The quasi-identifiers that make a region; null: all.
  * @returns {Cases} */
-function casesOf({part, tables}, of = null) {
+function casesOf(part, tables, of = null) {
   const reports = /** @type {Rows} */ (tables.get(part.report_table ?? ""));
   const {report, patient} = idsOf(reports);
   const bounds = reports.columns.filter(column => column.attribute
@@ -96,7 +101,7 @@ function bySet(quarter, cases, make) {
   if (!sets) return make(cases);
   const names = quarter.part.attributes.map(({name}) => name);
   const lost = names.filter(name => !sets.some(({attributes}) => attributes.includes(name)));
-  const all = sets.map(({attributes}) => make(casesOf(quarter, attributes)));
+  const all = sets.map(({attributes}) => make(casesOf(quarter.part, quarter.tables, attributes)));
   const check = new Check(all[0].name, 0);
   all.forEach((one, n) => {
     check.total += one.total;
@@ -282,9 +287,26 @@ function valuesOfCases({part, tables}) {
  * @param {Quarter} quarter
  * @param {Cases} cases */
 function checkTheta(quarter, cases) {
-  const {values, pairs} = valuesOfCases(quarter), size = values.length, {thresholds} = quarter;
+  const check = new Check("theta", 0), {thresholds} = quarter, sizes = regionSizes(cases);
+  for (const {region, value, count} of valuesByRegion(quarter)) {
+    const theta = thresholds.values.get(upper(value));
+    check.total += 1;
+    if (theta && BigInt(count) * theta[1] <= theta[0] * BigInt(sizes[region])) continue;
+    check.add(() => `region (${cases.regions[region]}): ${count} of ${sizes[region]} cases hold `
+      + `${printable(value)}, ${theta ? `its threshold is ${theta[0]}/${theta[1]}`
+        : "which has no threshold"}`);
+  }
+  return check;
+}
+
+/** How many cases of each region hold each value that some do.
+ *
+ * @param {Quarter} quarter
+ * @returns {Generator<{region: number, value: string, count: number}>} */
+function* valuesByRegion(quarter) {
+  const {values, pairs} = valuesOfCases(quarter), size = values.length;
   const regionsOf = new Map();
-  for (const [region, of] of cases.pairs) {
+  for (const [region, of] of quarter.cases.pairs) {
     const known = regionsOf.get(of);
     if (known) known.push(region);
     else regionsOf.set(of, [region]);
@@ -294,19 +316,12 @@ function checkTheta(quarter, cases) {
     const value = pair % size, of = (pair - value) / size;
     for (const region of regionsOf.get(of) ?? []) held.push(region * size + value);
   }
-  const sorted = Float64Array.from(held).sort(), sizes = regionSizes(cases);
-  const check = new Check("theta", 0);
+  const sorted = Float64Array.from(held).sort();
   for (let at = 0, end = 0; at < sorted.length; at = end) {
     while (end < sorted.length && sorted[end] === sorted[at]) end += 1;
-    const value = sorted[at] % size, region = (sorted[at] - value) / size, count = end - at;
-    const theta = thresholds.values.get(upper(values[value]));
-    check.total += 1;
-    if (theta && BigInt(count) * theta[1] <= theta[0] * BigInt(sizes[region])) continue;
-    check.add(() => `region (${cases.regions[region]}): ${count} of ${sizes[region]} cases hold `
-      + `${printable(values[value])}, ${theta ? `its threshold is ${theta[0]}/${theta[1]}`
-        : "which has no threshold"}`);
+    const value = sorted[at] % size;
+    yield {region: (sorted[at] - value) / size, value: values[value], count: end - at};
   }
-  return check;
 }
 
 /** Thresholds are only of values that a row shows.

@@ -4,7 +4,9 @@
  * @returns {any} */
 const part = id => document.getElementById(id);
 /** Files that are handed to the worker, at most; it refuses as many. */
-const MOST_ENTRIES = 1001;
+const MOST_ENTRIES = 20_001;
+/** Folders under one that was dropped in which files are read: a folder of artifacts has two. */
+const DEEPEST = 2;
 
 /** An element with attributes, and with texts or elements in it.
  *
@@ -49,13 +51,14 @@ function tell(words, busy = false) {
 }
 
 /** @param {any} message Of the worker. */
-function received({progress, opened, answered, suggested, refused}) {
+function received({progress, opened, answered, compared, suggested, refused}) {
   if (progress) return tell(`${progress} …`, true);
   if (suggested) return part("names").replaceChildren(
     ...suggested.map((/** @type {string} */ value) => element("option", {value})));
   if (refused) return tell(refused);
   if (opened) showVerified(opened);
   if (answered) showAnswer(answered);
+  if (compared) showRatio(compared);
 }
 
 /** @param {{path: string, file: Blob}[]} entries */
@@ -76,7 +79,7 @@ function picked(event) {
   check(entries);
 }
 
-/** The files of a folder that was dropped; folders in it are named and not read.
+/** The files of what was dropped; folders deep in it are named and not read.
  * @param {DragEvent} event */
 async function dropped(event) {
   event.preventDefault();
@@ -85,7 +88,7 @@ async function dropped(event) {
   const items = [...(event.dataTransfer?.items ?? [])].filter(item => item.kind === "file");
   const read = items.slice(0, MOST_ENTRIES).map((/** @type {any} */ item) =>
     item.getAsFileSystemHandle ? filesOfHandle(item.getAsFileSystemHandle())
-      : filesOfEntry(item.webkitGetAsEntry()));
+      : filesOfHandle(Promise.resolve(handleOf(item.webkitGetAsEntry()))));
   try {
     check((await Promise.all(read)).flat());
   } catch {
@@ -99,34 +102,50 @@ async function dropped(event) {
 async function filesOfHandle(given) {
   const handle = await given;
   if (handle.kind === "file") return [{path: handle.name, file: await handle.getFile()}];
-  const found = [];
-  for await (const inner of handle.values()) {
-    const plain = inner.kind === "file";
-    found.push({path: `${handle.name}/${inner.name}${plain ? "" : "/"}`,
-      file: plain ? await inner.getFile() : new Blob()});
-    if (found.length === MOST_ENTRIES) break;
-  }
-  return found;
+  return filesWithin(handle.name, 1, async () => {
+    const found = [];
+    for await (const inner of handle.values()) found.push(inner);
+    return found;
+  });
 }
 
-/** What other browsers give.
+/** The files of a folder, and of those in it.
  *
- * @param {any} entry */
-async function filesOfEntry(entry) {
-  /** @param {any} of
-   * @returns {Promise<File>} */
-  const file = of => new Promise((done, failed) => of.file(done, failed));
-  if (entry.isFile) return [{path: entry.name, file: await file(entry)}];
-  const reader = entry.createReader(), found = [];
-  while (found.length < MOST_ENTRIES) {
-    /** @type {any[]} */
-    const more = await new Promise((done, failed) => reader.readEntries(done, failed));
-    if (!more.length) break;
-    for (const inner of more)
-      found.push({path: `${entry.name}/${inner.name}${inner.isFile ? "" : "/"}`,
-        file: inner.isFile ? await file(inner) : new Blob()});
+ * @param {string} path
+ * @param {number} depth
+ * @param {() => Promise<any[]>} list What is in the folder.
+ * @returns {Promise<{path: string, file: Blob}[]>} */
+async function filesWithin(path, depth, list) {
+  const inner = depth > DEEPEST + 1 ? [] : await list(), found = [];
+  for (const each of inner) {
+    const name = `${path}/${each.name}`;
+    if (each.kind === "file") found.push({path: name, file: await each.getFile()});
+    else found.push(...await filesWithin(name, depth + 1, async () => {
+      const more = [];
+      for await (const one of each.values()) more.push(one);
+      return more;
+    }));
+    if (found.length >= MOST_ENTRIES) break;
   }
-  return found;
+  return found.length ? found : [{path: `${path}/`, file: new Blob()}];
+}
+
+/** What other browsers give, in the shape of the handles of Chromium.
+ *
+ * @param {any} entry
+ * @returns {any} */
+function handleOf(entry) {
+  return {name: entry.name, kind: entry.isFile ? "file" : "directory",
+    getFile: () => new Promise((done, failed) => entry.file(done, failed)),
+    async* values() {
+      const reader = entry.createReader();
+      for (;;) {
+        /** @type {any[]} */
+        const more = await new Promise((done, failed) => reader.readEntries(done, failed));
+        if (!more.length) return;
+        for (const inner of more) yield handleOf(inner);
+      }
+    }};
 }
 
 /** @param {string[]} texts */
@@ -134,12 +153,22 @@ const listed = texts => texts.map(text => element("li", {}, text));
 
 /** @param {any} found */
 function showVerified(found) {
-  tell(found.passed ? "The artifact passed every check of this page."
-    : "FAILED: the artifact is not what it promises, or cannot be checked here.");
+  const several = found.artifacts.length > 1;
+  const failed = found.artifacts.filter((/** @type {any} */ each) => !each.passed).length;
+  const whose = several ? "artifacts" : "artifact", are = several ? "are" : "is";
+  const they = several ? "they promise" : "it promises";
+  tell(found.passed ? `The ${whose} passed every check of this page.`
+    : `FAILED: the ${whose} ${are} not what ${they}, or cannot be checked here.`);
   part("verdict").hidden = false;
   part("outcome").textContent = found.passed
-    ? "passed: everything that this page checks holds"
-    : "FAILED: do not rely on this artifact; what is wrong stands below";
+    ? `passed: everything that this page checks holds${several ? `, of ${found.artifacts.length} artifacts `
+      + "and of them together" : ""}`
+    : several ? `FAILED: ${failed} of ${found.artifacts.length} artifacts, or what they show together; what `
+      + "is wrong stands below" : "FAILED: do not rely on this artifact; what is wrong stands below";
+  part("each").hidden = !several;
+  part("artifacts").replaceChildren(...found.artifacts.map((/** @type {any} */ each) =>
+    element("tr", each.passed ? {} : {class: "bad"}, element("th", {scope: "row"}, each.name),
+      element("td", {}, each.quarters), element("td", {}, each.passed ? "yes" : "NO"))));
   part("outcome").className = found.passed ? "good" : "bad";
   part("facts").replaceChildren(...found.facts.flatMap((/** @type {[string, string]} */ [name, value]) =>
     [element("dt", {}, name), element("dd", {}, value)]));
@@ -147,7 +176,7 @@ function showVerified(found) {
     const more = check.count > check.places.length ? [`and ${check.count - check.places.length} more`] : [];
     const places = element("ul", {}, ...listed([...check.places, ...more]));
     return element("tr", check.count ? {class: "bad"} : {},
-      element("th", {scope: "row"}, check.of ? `${check.name} (${check.of})` : check.name),
+      element("th", {scope: "row"}, placed(check)),
       element("td", {}, check.count ? "NO" : "yes"),
       element("td", {class: "number"}, check.total.toLocaleString("en")),
       element("td", {}, check.proves, ...(check.count ? [places] : [])));
@@ -159,6 +188,14 @@ function showVerified(found) {
   part("why").hidden = !found.why;
   part("why").textContent = found.why ? `No counts: ${found.why}.` : "";
   if (found.asked) showQuestions(found.asked);
+}
+
+/** A check with its folder and its quarter, where there are several.
+ *
+ * @param {any} check */
+function placed({name, artifact, of}) {
+  const where = [artifact, of].filter(Boolean).join(", ");
+  return where ? `${name} (${where})` : name;
 }
 
 /** A labelled control.
@@ -210,7 +247,7 @@ function showQuestions(asked) {
   part("fields").replaceChildren(...fields, withheld);
 }
 
-/** @param {Event} event */
+/** @param {SubmitEvent} event */
 function asked(event) {
   event.preventDefault();
   const controls = [...part("fields").querySelectorAll("[data-field]")];
@@ -233,7 +270,31 @@ function asked(event) {
     most: Math.max(1, Math.floor(Number(value("most")) || 10)),
     withheld: controls.some(each => each.dataset.field === "withheld" && each.checked),
     quarter: value("quarter"),
+    ratio: event.submitter === part("compare"),
   }});
+}
+
+/** A number as a cell of a table; null: undefined.
+ *
+ * @param {number | null} value
+ * @param {number} digits */
+const number = (value, digits) => element("td", {class: "number"}, value === null ? "-"
+  : value.toLocaleString("en", {minimumFractionDigits: digits, maximumFractionDigits: digits}));
+
+/** @param {any} found */
+function showRatio(found) {
+  tell("compared");
+  part("answer").hidden = false;
+  part("ordered").textContent = "Cases with the first name, the second, both and neither";
+  part("same").hidden = true;
+  part("ratio").hidden = false;
+  part("counts").replaceChildren(...found.counts.map((/** @type {any} */ count) => element("tr", {},
+    element("th", {scope: "row"}, count.key), number(count.lower, 0), number(count.known, 0),
+    number(count.expected, 2), number(count.upper, 0))));
+  part("ratios").replaceChildren(...found.ratios.map((/** @type {any} */ each) => element("tr", {},
+    element("th", {scope: "row"}, each.name), number(each.ratio, 4), number(each.low, 4),
+    number(each.high, 4))));
+  part("notes").replaceChildren(...listed(found.notes));
 }
 
 /** @param {any} found */
@@ -241,10 +302,9 @@ function showAnswer(found) {
   const groups = found.counts.some((/** @type {any} */ count) => count.key !== null);
   tell(`counted: ${found.groups} ${found.groups === 1 ? "row" : "rows"}`);
   part("answer").hidden = false;
-  /** @param {number} value
-   * @param {number} digits */
-  const number = (value, digits) => element("td", {class: "number"}, value.toLocaleString("en",
-    {minimumFractionDigits: digits, maximumFractionDigits: digits}));
+  part("ordered").textContent = "Cases, the highest expected count first";
+  part("same").hidden = false;
+  part("ratio").hidden = true;
   part("counts").replaceChildren(...found.counts.map((/** @type {any} */ count) => element("tr", {},
     element("th", {scope: "row"}, groups ? count.key : "cases"), number(count.lower, 0),
     number(count.known, 0), number(count.expected, 2), number(count.upper, 0))));

@@ -2,47 +2,118 @@
 
 /**
  * @typedef {{path: string, file: Blob}} Entry
- * @typedef {{name: string, of: string, proves: string, total: number, count: number,
- *   places: string[]}} Shown A check and what it found; of: its quarter, or "" for all.
+ * @typedef {{name: string, of: string, artifact: string, proves: string, total: number, count: number,
+ *   places: string[]}} Shown A check and what it found; of: its quarter, or "" for all; artifact: its
+ *   folder, "" where there is but one, "series" for what they show together.
  * @typedef {{passed: boolean, checks: Shown[], notRun: string[], notShown: string[],
  *   facts: [string, string][], asked: Questions | null, why: string}} Verified
+ * @typedef {Verified & {quarters: string, loaded: Quarter[] | null, parts: Manifest[]}} Opened
+ *   loaded: null where not every row could be read, or is not as it was published.
  * @typedef {{quarters: string[], numbers: {name: string, unit: string}[],
  *   nodes: {name: string, nodes: string[]}[], columns: Group[]}} Questions
+ * @typedef {{name: string, plain: Map<string, Blob>, strange: string[]}} Folder Of one artifact.
  */
 
-/** Files of a folder, at most. */
-const MOST_FILES = 1000;
-/** The quarters of the artifact that is open, and their cases. */
-const open = {quarters: /** @type {Quarter[]} */ ([]), cases: /** @type {Map<string, Cases>} */ (new Map())};
+/** Files of an artifact, and of all that are opened together, at most. */
+const MOST_FILES = 1000, MOST_OF_ALL = 20_000;
+/** The quarters that are open, oldest first. */
+const open = {quarters: /** @type {Quarter[]} */ ([])};
+const NO_ROWS_COUNTED = "only rows that are as they were published are counted: see what failed";
 
 /** @param {string} words */
 const say = words => postMessage({progress: words});
 
-/** The files of the artifact's folder, and what is no plain file of it.
- *
- * @param {Entry[]} entries */
-function sorted(entries) {
-  const paths = entries.map(({path}) => path.split("/"));
-  const top = paths.length && paths.every(path => path.length > 1 && path[0] === paths[0][0]) ? 1 : 0;
-  const plain = new Map(), strange = [];
-  for (const [n, {path, file}] of entries.entries())
-    if (paths[n].length === top + 1 && !plain.has(paths[n][top])) plain.set(paths[n][top], file);
-    else strange.push(path);
-  return {plain, strange};
-}
-
-/** Open an artifact and check it.
+/** The folders that have an artifact in them, each with its files, and what is no plain file of it.
  *
  * @param {Entry[]} entries
- * @returns {Promise<Verified>} */
+ * @returns {{folders: Folder[], beside: string[]}} beside: what is in no such folder. */
+function sorted(entries) {
+  /** @param {string} path */
+  const above = path => path.slice(0, Math.max(0, path.lastIndexOf("/")));
+  /** @type {Map<string, Folder>} */
+  const folders = new Map();
+  for (const {path} of entries)
+    if ([MANIFEST, SUMS].includes(path.slice(path.lastIndexOf("/") + 1)))
+      folders.set(above(path), {name: above(path), plain: new Map(), strange: []});
+  const beside = [];
+  for (const {path, file} of entries) {
+    let folder = above(path);
+    while (folder && !folders.has(folder)) folder = above(folder);
+    const artifact = folders.get(folder);
+    if (!artifact) {
+      beside.push(path);
+      continue;
+    }
+    const name = folder ? path.slice(folder.length + 1) : path;
+    if (!name.includes("/") && !artifact.plain.has(name)) artifact.plain.set(name, file);
+    else artifact.strange.push(path);
+  }
+  for (const name of folders.keys()) {
+    for (let outer = name; outer;) {
+      outer = above(outer);
+      folders.get(outer)?.strange.push(name);
+    }
+  }
+  return {folders: [...folders.values()].sort((one, two) => byCodePoint(one.name, two.name)), beside};
+}
+
+/** Open one artifact or several and check each, and what they show together.
+ *
+ * @param {Entry[]} entries
+ * @returns {Promise<Verified & {artifacts: {name: string, quarters: string, passed: boolean}[]}>} */
 async function opened(entries) {
   open.quarters = [];
-  open.cases = new Map();
-  const {plain, strange} = sorted(entries);
-  if (!plain.has(MANIFEST) && !plain.has(SUMS))
+  const {folders, beside} = sorted(entries);
+  if (!folders.length)
     throw new Fault(`this is no artifact (no ${MANIFEST}, no ${SUMS}): give the folder that srsql `
       + "publish wrote");
-  if (entries.length > MOST_FILES)
+  if (entries.length > MOST_OF_ALL)
+    throw new Fault(`these are more than ${MOST_OF_ALL} files, which is too much for this page: open `
+      + "fewer artifacts at once");
+  const ids = new Map([["report id", new Dictionary()], ["case id", new Dictionary()]]);
+  const several = folders.length > 1, found = /** @type {Opened[]} */ ([]);
+  for (const folder of folders) found.push(await checkFolder(folder, ids));
+  const checks = found.flatMap((each, n) => each.checks.map(check =>
+    ({...check, artifact: several ? printable(folders[n].name) : ""})));
+  const notRun = found.flatMap((each, n) => each.notRun.map(name =>
+    several ? `${name} (${printable(folders[n].name)})` : name));
+  const notShown = found.flatMap(each => each.notShown);
+  const quarters = found.flatMap(each => each.loaded ?? []).sort(oldestFirst);
+  const counted = found.every(each => each.loaded);
+  let why = found.map(each => each.why).find(Boolean) ?? "";
+  /** @type {[string, string][]} */
+  let facts = several && found.every(each => each.parts.length)
+    ? factsOf({parts: found.flatMap(each => each.parts).sort((one, two) =>
+      byCodePoint(one.quarter, two.quarter))}) : found[0].facts;
+  const withRows = quarters.filter(({part}) => part.report_table !== null);
+  if (counted && withRows.length > 1) {
+    say("checking what the quarters show together");
+    const series = checkSeries(withRows);
+    checks.push(...series.checks.map(check => ({...shown(check), artifact: several ? "series" : ""})));
+    notShown.push(...series.notShown);
+    facts = [...facts, ...seriesFacts(withRows)];
+    const fault = series.checks.find(check => check.count && check.name === "series")?.places[0];
+    why ||= fault ?? unlike(quarters);
+  } else {
+    notShown.push(ALONE);
+    if (several) notRun.push(...OF_SERIES.map(name => `${name} (series)`));
+  }
+  for (const path of beside.slice(0, 5)) notShown.push(`what lies beside the artifacts: ${printable(path)}`);
+  if (counted) open.quarters = quarters;
+  const asked = counted && !why ? questionsOf(quarters) : null;
+  const passed = !notRun.length && checks.every(check => !check.count);
+  return {passed, checks, notRun, notShown: [...new Set(notShown)], facts, asked, why,
+    artifacts: found.map((each, n) => ({name: printable(folders[n].name), quarters: each.quarters,
+      passed: each.passed}))};
+}
+
+/** Check one artifact.
+ *
+ * @param {Folder} folder
+ * @param {Map<string, Dictionary>} ids
+ * @returns {Promise<Opened>} */
+async function checkFolder({plain, strange}, ids) {
+  if (plain.size + strange.length > MOST_FILES)
     throw new Fault(`the folder has more than ${MOST_FILES} files, which no artifact has: give the `
       + "folder that srsql publish wrote");
   /** @type {Map<string, Uint8Array>} */
@@ -61,7 +132,7 @@ async function opened(entries) {
   const signature = bytes.get(SIGNATURE)?.length ?? 64;
   const checks = [checkFiles(digests, strange, bytes.get(SUMS), signature)];
   try {
-    return await checked(readManifest(bytes.get(MANIFEST) ?? new Uint8Array()), checks, bytes, digests);
+    return checked(readManifest(bytes.get(MANIFEST) ?? new Uint8Array(), ids), checks, bytes, digests);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const told = bytes.has(MANIFEST) ? error.message : `${MANIFEST} is missing`;
@@ -74,16 +145,17 @@ async function opened(entries) {
  * @returns {Shown} */
 function shown(check, of = "") {
   const {name, total, count, places} = check;
-  return {name, of, proves: CHECKS.get(name) ?? "", total, count, places};
+  return {name, of, artifact: "", proves: CHECKS.get(name) ?? "", total, count, places};
 }
 
 /** @param {Shown[]} checks
  * @param {string[]} notRun
- * @param {Partial<Verified>} [more]
- * @returns {Verified} */
+ * @param {Partial<Opened>} [more]
+ * @returns {Opened} */
 function result(checks, notRun, more = {}) {
   const passed = !notRun.length && checks.every(check => !check.count);
-  return {passed, checks, notRun, notShown: NEVER_SHOWN, facts: [], asked: null, why: "", ...more};
+  return {passed, checks, notRun, notShown: NEVER_SHOWN, facts: [], asked: null, why: "",
+    quarters: "", loaded: null, parts: [], ...more};
 }
 
 /** Check an artifact whose manifest can be read.
@@ -92,17 +164,20 @@ function result(checks, notRun, more = {}) {
  * @param {Check[]} checks
  * @param {Map<string, Uint8Array>} bytes
  * @param {Map<string, string>} digests */
-async function checked(artifact, checks, bytes, digests) {
-  const facts = factsOf(artifact), [first] = artifact.parts;
+function checked(artifact, checks, bytes, digests) {
+  const {parts} = artifact, facts = factsOf(artifact), [first] = parts;
+  const about = {facts, parts, quarters: printable(parts.map(part => part.quarter).join(", "))};
   checks.push(checkManifest(artifact, digests));
   const found = checks.map(check => shown(check));
-  const why = "only rows that are as they were published are counted: see what failed";
-  if (shapeFaults(artifact).length) return result(found, OF_ROWS, {facts, why});
-  if (first.format !== "csv") {
-    const other = `the tables are ${first.format} files, which this page does not read: ask the `
-      + "publisher for the artifact as CSV (srsql publish --format csv), or check it with srsql verify";
-    return result(found, OF_ROWS, {facts, why: other});
+  const why = NO_ROWS_COUNTED;
+  if (shapeFaults(artifact).length) return result(found, OF_ROWS, {...about, why});
+  if (first.format === "duckdb") {
+    const other = "the tables are in a DuckDB file, which this page does not read: ask the publisher "
+      + "for the artifact as Parquet or CSV (srsql publish --format parquet), or check it with srsql "
+      + "verify";
+    return result(found, OF_ROWS, {...about, why: other});
   }
+  const read = first.format === "parquet" ? readParquet : readTable;
   const columns = new Check("columns", first.tables.length);
   const tables = first.tables.map((table, place) => {
     say(`reading ${table.file}`);
@@ -110,9 +185,9 @@ async function checked(artifact, checks, bytes, digests) {
     bytes.delete(table.file);
     try {
       if (!content) throw new Fault(`${table.file} is missing`);
-      const read = readTable(artifact, place, content);
-      for (const fault of read.faults) columns.add(() => fault);
-      return read.tables;
+      const {tables: rows, faults} = read(artifact, place, content);
+      for (const fault of faults) columns.add(() => fault);
+      return rows;
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       columns.add(() => error.message);
@@ -120,19 +195,20 @@ async function checked(artifact, checks, bytes, digests) {
     }
   });
   found.push(shown(columns));
-  if (columns.count) return result(found, OF_ROWS.slice(1), {facts, why});
-  const notShown = [...NEVER_SHOWN];
+  if (columns.count) return result(found, OF_ROWS.slice(1), {...about, why});
+  const notShown = [...NEVER_SHOWN], quarters = /** @type {Quarter[]} */ ([]);
   for (const [n, part] of artifact.parts.entries()) {
     const of = artifact.several ? part.quarter : "";
     const rows = new Map(part.tables.map((table, place) => [table.name, tables[place][n]]));
-    found.push(...checkPart(artifact, part, rows, bytes, notShown).map(check => shown(check, of)));
+    const {checks: own, quarter} = checkPart(artifact, part, rows, bytes, notShown);
+    found.push(...own.map(check => shown(check, of)));
+    if (quarter) quarters.push(quarter);
   }
   const loaded = found.every(check => !check.count || !["files", "manifest", "rows", "content", "bounds",
     "ids", "one region"].includes(check.name));
-  const refused = loaded
-    ? open.quarters.map(each => refusal([each], open.cases)).find(Boolean) ?? "" : why;
-  return result(found, [], {facts, notShown, why: refused,
-    asked: refused ? null : questionsOf(artifact)});
+  const whole = loaded && quarters.length === parts.length;
+  const refused = whole ? quarters.map(each => refusal([each])).find(Boolean) ?? "" : why;
+  return result(found, [], {...about, notShown, why: refused, loaded: whole ? quarters : null});
 }
 
 /** The checks of one quarter, which can be asked afterwards.
@@ -141,7 +217,8 @@ async function checked(artifact, checks, bytes, digests) {
  * @param {Manifest} part
  * @param {Map<string, Rows>} tables
  * @param {Map<string, Uint8Array>} bytes
- * @param {string[]} notShown What this quarter does not show is added. */
+ * @param {string[]} notShown What this quarter does not show is added.
+ * @returns {{checks: Check[], quarter: Quarter | null}} */
 function checkPart(artifact, part, tables, bytes, notShown) {
   const place = artifact.several ? `${printable(part.quarter)}: ` : "";
   const rows = new Check("rows", 0), content = new Check("content", 0);
@@ -161,18 +238,14 @@ function checkPart(artifact, part, tables, bytes, notShown) {
     const empty = new Uint8Array();
     const {trees, faults} = readTrees(part, bytes.get(HIERARCHIES) ?? empty);
     const thresholds = readThresholds(artifact, part, bytes.get(THRESHOLDS) ?? empty);
-    quarter = {part, tables, thresholds, trees};
-    if (part.report_table !== null) {
-      const cases = casesOf(quarter);
-      open.cases.set(part.quarter, cases);
-      checks.push(...checkRows(quarter, cases, faults));
-    }
+    const cases = part.report_table === null ? NOBODY : casesOf(part, tables);
+    quarter = {part, tables, thresholds, trees, cases};
+    if (part.report_table !== null) checks.push(...checkRows(quarter, cases, faults));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     checks.push(new Check("bounds", 0, [error.message]));
-    return checks;
+    return {checks, quarter: null};
   }
-  open.quarters.push(quarter);
   const declaration = checkDeclaration(quarter);
   if (declaration) checks.push(declaration);
   else notShown.push(`${place}which columns are sensitive or identify, and the domains of these: this `
@@ -189,12 +262,12 @@ function checkPart(artifact, part, tables, bytes, notShown) {
   if (!BOUNDS_OF_MODELS.has(part.model))
     notShown.push(`${place}what the model ${printable(part.model)} promises, which this page does not `
       + "know");
-  return checks;
+  return {checks, quarter};
 }
 
 /** What the manifest claims, as names and values.
  *
- * @param {Artifact} artifact
+ * @param {{parts: Manifest[]}} artifact
  * @returns {[string, string][]} */
 function factsOf({parts}) {
   const [first] = parts, last = parts[parts.length - 1];
@@ -216,12 +289,12 @@ function factsOf({parts}) {
   return facts.map(([name, value]) => [name, printable(value, 2000)]);
 }
 
-/** What can be asked of an artifact.
+/** What can be asked of quarters.
  *
- * @param {Artifact} artifact
+ * @param {Quarter[]} quarters
  * @returns {Questions} */
-function questionsOf({parts}) {
-  const [first] = parts, [{trees}] = open.quarters;
+function questionsOf(quarters) {
+  const [{part: first, trees}] = quarters, parts = quarters.map(({part}) => part);
   const numbers = first.attributes.filter(attribute => attribute.kind === "numeric");
   const others = first.attributes.filter(attribute => attribute.kind === "categorical");
   return {quarters: parts.map(part => part.quarter),
@@ -233,7 +306,7 @@ function questionsOf({parts}) {
 
 /** Answer one message of the page.
  *
- * @param {{open?: Entry[], ask?: Question & {quarter: string},
+ * @param {{open?: Entry[], ask?: Question & {quarter: string, ratio: boolean},
  *   suggest?: Group & {typed: string}}} message */
 async function handled({open: entries, ask, suggest}) {
   if (entries) return {opened: await opened(entries)};
@@ -241,7 +314,7 @@ async function handled({open: entries, ask, suggest}) {
   if (!ask) return {};
   const chosen = open.quarters.filter(({part}) => !ask.quarter || part.quarter === ask.quarter);
   if (!chosen.length) throw new Fault("no artifact is open: choose its folder first");
-  return {answered: answer(chosen, open.cases, ask)};
+  return ask.ratio ? {compared: disproportion(chosen, ask)} : {answered: answer(chosen, ask)};
 }
 
 addEventListener("message", async event => {

@@ -31,7 +31,7 @@ from srsql.engine.artifact.format import (
 )
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
-from srsql.engine.models.base import BY_SETS, SUPPRESSES, GroupingModel
+from srsql.engine.models.base import BY_SETS, COUNTS_PERSONS, SUPPRESSES, GroupingModel
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.series import IDS
 from srsql.version import __version__
@@ -49,6 +49,10 @@ POLICIES = ("frequency", "levels", NOT_KEPT)
 """What the parameter theta can be beside a threshold for all values."""
 UNTOLD: dict[str, Any] = {"refine": "off"}
 """What versions did that had no such parameter, and could not tell."""
+PERSONS_AT = {0.9: "k_by_persons_90_percent", 0.99: "k_by_persons_99_percent"}
+"""Match probability -> the parameter that tells how many persons every region has, up to k."""
+LEAST_MATCH = 0.5
+"""Pairs below are kept by nobody, so that nobody counts persons below."""
 _FRACTION = re.compile(r"[0-9]{1,18}(/[0-9]{0,17}[1-9][0-9]{0,17})?")
 Trees = dict[str, list[tuple[str, str]]]
 """Attribute -> its rows (node, parent), as they stand in the file."""
@@ -235,6 +239,11 @@ def _promise_faults(manifest: Manifest) -> list[str]:
         guarantee = f"{guarantee} {SUPPRESSES}"
         if not model.shows_bounded_values:
             faults.append(f"values are suppressed, and {manifest.model} bounds none in rows")
+    faults += _person_faults(manifest)
+    if manifest.parameters.get("counted") == "persons":
+        guarantee = f"{guarantee} {COUNTS_PERSONS}"
+        if not model.counts_persons:
+            faults.append(f"persons are counted, and {manifest.model} counts cases")
     if manifest.qid_sets:
         guarantee = BY_SETS.format(sets=sets_text(manifest), guarantee=guarantee)
         if not kind.keeps_qid_sets:
@@ -248,6 +257,34 @@ def sets_text(manifest: Manifest) -> str:
     """The sets of quasi-identifiers in words, as the parameter ``qid_sets`` has them."""
     sets = manifest.qid_sets or ()
     return "; ".join(f"{each.name}: {', '.join(each.attributes)}" for each in sets)
+
+
+def _person_faults(manifest: Manifest) -> list[str]:
+    """What is claimed of persons and cannot be true at once.
+
+    At a higher match probability there are no fewer persons. Whoever counts persons at one has k of
+    them there; a correction is measured by what is suspected by then, which may be more.
+    """
+    told, faults = manifest.parameters, list[str]()
+    least = {at: told[name] for at, name in PERSONS_AT.items() if name in told}
+    for at, count in least.items():
+        if not isinstance(count, int) or not 0 <= count <= manifest.k:
+            return [f"parameter {PERSONS_AT[at]} is {count!r}, and k is {manifest.k}"]
+    if [*least.values()] != sorted(least.values()):
+        faults.append("fewer persons are told at a higher match probability")
+    counted, match = told.get("counted"), told.get("match_probability")
+    if (counted, match) == (None, None):
+        return faults
+    known = re.fullmatch(r"0\.[0-9]{1,9}|1", str(match)) and float(str(match)) >= LEAST_MATCH
+    if counted != "persons" or not known:
+        return [*faults, f"counted is {counted!r}, at a match probability of {match!r}"]
+    if "correction" in told:
+        return faults
+    return faults + [
+        f"parameter {PERSONS_AT[at]} is {count}, and k persons are counted at {match}"
+        for at, count in least.items()
+        if at >= float(str(match)) and count != manifest.k
+    ]
 
 
 def _term_faults(manifest: Manifest) -> list[str]:

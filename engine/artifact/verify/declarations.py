@@ -79,8 +79,7 @@ def shipped_dataset(manifest: Manifest) -> Dataset | None:
 def with_shown(manifest: Manifest, dataset: Dataset) -> Dataset:
     """The dataset with those of its optional columns published that the artifact has."""
     there = {f"{table.name}.{c.name}" for table in manifest.tables for c in table.columns}
-    known = [f"{table.name}.{name}" for table in dataset.tables for name in table.optional]
-    return dataset.with_columns([name for name in known if name in there])
+    return dataset.with_columns([name for name in dataset.optional_columns if name in there])
 
 
 def every_term_published(manifest: Manifest) -> bool:
@@ -190,7 +189,7 @@ def expected_columns(dataset: Dataset, table: Table) -> dict[str, Shape]:
             columns["cluster"] = ("BIGINT", "cluster", None)
     for name in table.publish:
         role = "serial number" if name in table.serial else "published as it is"
-        if table.name == dataset.report_table and any(d.name == name for d in dataset.derived):
+        if dataset.makes(table.name, name):
             role = "derived"
         for kind, attributes in (
             ("quasi-sensitive", dataset.quasi_sensitive),

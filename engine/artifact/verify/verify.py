@@ -47,6 +47,7 @@ from srsql.engine.artifact.verify import (
 )
 from srsql.engine.artifact.verify.catalogue_checks import catalogue_check, key_check, shown_faults
 from srsql.engine.artifact.verify.contradictions import (
+    Trees,
     claim_faults,
     claims_not_shown,
     document_faults,
@@ -231,12 +232,13 @@ def _verify_part(
         checks += check_rows(con, folder, manifest)
         checks += check_chunks(con, folder, manifest)
         checks += [check for check in [key_check(con, folder, manifest)] if check]
+        trees = read_hierarchies(folder, manifest)
         if manifest.report_table is not None:
-            shown = shown_faults(con, manifest, read_hierarchies(folder, manifest))
+            shown = shown_faults(con, manifest, trees)
             checks[0] = claims = replace(claims, faults=[*claims.faults, *shown])
-        made = derived_check(con, manifest, read_hierarchies(folder, manifest))
+        made = derived_check(con, manifest, trees)
         checks += [each for each in (made, sets_check(con, manifest)) if each]
-        unproved = _check_claims(con, folder, manifest, checks)
+        unproved = _check_claims(con, folder, manifest, trees, checks)
     except (ValueError, duckdb.Error) as error:
         checks[0] = replace(claims, faults=[*claims.faults, one_line(error)])
         return _Part(place, tuple(checks), _OF_ROWS[len(LOAD_CHECKS) :])
@@ -250,15 +252,16 @@ def _verify_part(
 
 
 def _check_claims(
-    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, checks: list[Check]
-) -> list[str]:
+    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, trees: Trees,
+    checks: list[Check],
+) -> list[str]:  # fmt: skip
     """Add the checks of what the manifest says was declared; return what is left unproved."""
     unproved = [SEVERAL.format(quarter=manifest.quarter)] if manifest.artifact_version == 1 else []
     if manifest.perturbed:
         unproved.append(NOISY.format(quarter=manifest.quarter, model=manifest.model))
     if cases := suppressed_cases(manifest):
         unproved.append(SUPPRESSED.format(quarter=manifest.quarter, cases=cases))
-    faults = declaration_faults(manifest, read_hierarchies(folder, manifest))
+    faults = declaration_faults(manifest, trees)
     columns = sum(len(table.columns) for table in manifest.tables)
     checks.append(Check("declaration", faults, columns))
     unproved += declaration_not_shown(manifest)

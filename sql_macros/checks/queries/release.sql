@@ -111,3 +111,56 @@ INNER JOIN srsql.release AS r
 LEFT JOIN srsql.defended_attack AS d ON r.release_id = d.release_id
 WHERE own.release_id = $release AND r.status = 'released'
 ORDER BY r.quarter DESC;
+
+-- name: persons
+-- Who is one person among the released cases of a release that counts persons, by published id.
+-- carries: everybody, or ($in_series) of whom no case was in an earlier period of the series.
+WITH
+known AS (
+    SELECT DISTINCT m.case_id
+    FROM srsql.release AS own
+    INNER JOIN srsql.exposed_release AS e
+        ON own.dataset = e.dataset AND own.series = e.series AND own.quarter > e.quarter
+    INNER JOIN srsql.member AS m ON e.release_id = m.release_id
+    WHERE own.release_id = $release AND $in_series
+),
+
+known_person AS (
+    SELECT DISTINCT p.person
+    FROM srsql.counted_person AS p
+    SEMI JOIN known AS k ON p.case_id = k.case_id
+    WHERE p.release_id = $release
+)
+
+SELECT DISTINCT
+    i.public_case AS case_id,
+    coalesce('person ' || p.person::VARCHAR, 'case ' || i.case_id::VARCHAR) AS person,
+    k.case_id IS NULL AND q.person IS NULL AS carries
+FROM temp.main.srsql_identity AS i
+LEFT JOIN srsql.counted_person AS p
+    ON p.release_id = $release AND i.case_id::VARCHAR = p.case_id
+LEFT JOIN known AS k ON i.case_id::VARCHAR = k.case_id
+LEFT JOIN known_person AS q ON p.person = q.person;
+
+-- name: suspected_pairs
+-- The pairs of at least the match probability of a release. Those that a later search found are
+-- none of a version that corrects an earlier one, which keeps who was one person then.
+SELECT p.case_id, p.other_case_id
+FROM srsql.suspected_duplicate AS p
+INNER JOIN srsql.release AS r ON p.dataset = r.dataset
+INNER JOIN srsql.person_count AS c ON r.release_id = c.release_id AND p.probability >= c.at_least
+WHERE
+    r.release_id = $release
+    AND NOT EXISTS (SELECT 1 FROM srsql.correction AS e WHERE e.release_id = r.release_id);
+
+-- name: counted_persons
+-- Who was counted as one person.
+SELECT p.case_id, p.person FROM srsql.counted_person AS p WHERE p.release_id = $release;
+
+-- name: released_cases
+-- The cases of the released rows, by the ids of the source.
+SELECT DISTINCT i.case_id::VARCHAR AS case_id FROM temp.main.srsql_identity AS i;
+
+-- name: counts_persons
+-- Whether a release counts persons.
+SELECT count(*) > 0 FROM srsql.person_count AS p WHERE p.release_id = $release;

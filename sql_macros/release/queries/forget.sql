@@ -78,6 +78,10 @@ WHERE
         UNION ALL
         SELECT i.case_id FROM srsql.id_pseudonym AS i WHERE i.dataset = $dataset
         UNION ALL
+        SELECT s.case_id FROM srsql.suspected_duplicate AS s WHERE s.dataset = $dataset
+        UNION ALL
+        SELECT s.other_case_id FROM srsql.suspected_duplicate AS s WHERE s.dataset = $dataset
+        UNION ALL
         SELECT l.case_id FROM temp.main.srsql_forget_line AS l
     )
     OR c.token IN (SELECT f.token FROM srsql.forgotten_case AS f WHERE f.dataset = $dataset);
@@ -130,6 +134,34 @@ WHERE
     i.dataset = $dataset
     AND i.case_id IN (SELECT f.case_id FROM temp.main.srsql_forget_case AS f);
 
+-- name: duplicates
+-- Other cases that are suspected to be one person with one of the cases, the likeliest first.
+SELECT p.case_id
+FROM (
+    SELECT d.other_case_id AS case_id, d.probability
+    FROM srsql.suspected_duplicate AS d
+    SEMI JOIN temp.main.srsql_forget_case AS one ON d.case_id = one.case_id
+    WHERE d.dataset = $dataset
+    UNION ALL
+    SELECT d.case_id, d.probability
+    FROM srsql.suspected_duplicate AS d
+    SEMI JOIN temp.main.srsql_forget_case AS other ON d.other_case_id = other.case_id
+    WHERE d.dataset = $dataset
+) AS p
+ANTI JOIN temp.main.srsql_forget_case AS f ON p.case_id = f.case_id
+GROUP BY p.case_id
+ORDER BY max(p.probability) DESC, p.case_id;
+
+-- name: erase_pairs
+-- Erases the pairs of suspected duplicates that have one of the cases.
+DELETE FROM srsql.suspected_duplicate AS d
+WHERE
+    d.dataset = $dataset
+    AND (
+        d.case_id IN (SELECT f.case_id FROM temp.main.srsql_forget_case AS f)
+        OR d.other_case_id IN (SELECT f.case_id FROM temp.main.srsql_forget_case AS f)
+    );
+
 -- name: name_members
 -- The token stands for the case in groups.
 UPDATE srsql.member AS m
@@ -147,6 +179,15 @@ FROM temp.main.srsql_forget_case AS f
 WHERE
     w.case_id = f.case_id
     AND w.release_id IN (SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = $dataset);
+
+-- name: name_persons
+-- The token stands for the case among those that were counted as one person.
+UPDATE srsql.counted_person AS p
+SET case_id = f.token
+FROM temp.main.srsql_forget_case AS f
+WHERE
+    p.case_id = f.case_id
+    AND p.release_id IN (SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = $dataset);
 
 -- name: name_charges
 -- The token stands for the case in the budget ledger.

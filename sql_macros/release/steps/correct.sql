@@ -7,10 +7,11 @@
 --   srsql.release, srsql.deleted_case, srsql.member, srsql.case_flag,
 --   srsql.region, srsql.attribute, srsql.case_qid, srsql.case_term, srsql.suppressed,
 --   srsql.withheld, srsql.defended_attack, srsql.claim, srsql.ss_rule, srsql.external_knowledge,
---   srsql.perturbation, srsql.perturbed
+--   srsql.perturbation, srsql.perturbed, srsql.person_count, srsql.counted_person
 -- Writes: srsql.member, srsql.case_flag, srsql.region, srsql.attribute, srsql.withheld,
 --   srsql.case_qid, srsql.case_term, srsql.suppressed, srsql.defended_attack, srsql.claim,
---   srsql.ss_rule, srsql.external_knowledge, srsql.perturbation, srsql.perturbed
+--   srsql.ss_rule, srsql.external_knowledge, srsql.perturbation, srsql.perturbed,
+--   srsql.person_count, srsql.counted_person
 -- Source: SPEC section 5 (correction).
 
 INSERT INTO srsql.member
@@ -132,3 +133,13 @@ FROM srsql.perturbed AS p
 SEMI JOIN temp.main.srsql_corrected_case AS s ON p.case_no = s.case_no AND s.kept
 WHERE p.release_id = $before::INTEGER
 ORDER BY p.case_no, p.position;
+
+INSERT INTO srsql.person_count
+SELECT c.* REPLACE ($release_id::INTEGER AS release_id)
+FROM srsql.person_count AS c WHERE c.release_id = $before::INTEGER;
+
+INSERT INTO srsql.counted_person
+SELECT c.* REPLACE ($release_id::INTEGER AS release_id)
+FROM srsql.counted_person AS c
+WHERE c.release_id = $before::INTEGER
+ORDER BY c.case_id;

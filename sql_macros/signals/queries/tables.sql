@@ -74,13 +74,15 @@ FROM srsql.contingency(
 -- name: measure
 -- The 2 x 2 table of each pair on a side, with PRR, ROR, IC and their intervals, and with EBGM by
 -- the prior of these parameters, and what the criteria say; $alpha1 is NULL where none could
--- be fitted. So many cases ($suppressed) may have any one reaction although no row shows it: those
--- of b and d may be of a and c, but what is known is known without them.
+-- be fitted. So many cases may have any one reaction ($suppressed), or any one drug
+-- ($suppressed_drugs), although no row shows it: what is known is known without them.
 CREATE OR REPLACE TEMP TABLE temp.main.srsql_measure AS
 WITH
 contingency AS MATERIALIZED (
     SELECT c.*
-    FROM srsql.with_suppressed('temp.main.srsql_contingency', $suppressed::BIGINT) AS c
+    FROM srsql.with_suppressed(
+        'temp.main.srsql_contingency', $suppressed::BIGINT, $suppressed_drugs::BIGINT
+    ) AS c
 ),
 
 ratio AS MATERIALIZED (
@@ -166,7 +168,7 @@ SELECT
 FROM prior AS p;
 
 -- name: stratified
--- What strata make of each wanted pair on a side; $alpha1 and $suppressed as of measure.
+-- What strata make of each wanted pair on a side; $alpha1 and what is suppressed as of measure.
 CREATE OR REPLACE TEMP TABLE temp.main.srsql_stratified AS
 WITH
 pair AS MATERIALIZED (
@@ -182,7 +184,10 @@ shown AS MATERIALIZED (
 ),
 
 contingency AS MATERIALIZED (
-    SELECT c.* FROM srsql.with_suppressed('shown', $suppressed::BIGINT) AS c
+    SELECT c.*
+    FROM srsql.with_suppressed(
+        'shown', $suppressed::BIGINT, $suppressed_drugs::BIGINT
+    ) AS c
 ),
 
 prior AS MATERIALIZED (
@@ -337,8 +342,8 @@ ORDER BY q.measure;
 
 -- name: trend
 -- The 2 x 2 table of each wanted pair on a side in each period, and of all periods up to it.
--- Inputs: $periods and $suppressed, lists of the same length: a period, and so many cases of it
--- that may have any one reaction although no row shows it.
+-- Inputs: $periods, $suppressed and $suppressed_drugs, lists of the same length: a period, and so
+-- many cases of it that may have any one reaction, and any one drug, although no row shows it.
 CREATE OR REPLACE TEMP TABLE temp.main.srsql_contingency AS
 WITH
 pair AS MATERIALIZED (
@@ -348,7 +353,8 @@ pair AS MATERIALIZED (
 period AS MATERIALIZED (
     SELECT
         unnest($periods::VARCHAR[]) AS period,
-        unnest($suppressed::BIGINT[]) AS suppressed
+        unnest($suppressed::BIGINT[]) AS suppressed,
+        unnest($suppressed_drugs::BIGINT[]) AS suppressed_drugs
 )
 
 SELECT t.*
@@ -359,7 +365,7 @@ FROM srsql.trend_tables(
 
 -- name: interaction
 -- The table and the measures of two drugs, those of the wanted pairs 0 and 1, and the reaction of
--- these; $suppressed as of measure.
+-- these; what is suppressed as of measure.
 WITH
 triple AS MATERIALIZED (
     SELECT p.drug, o.drug AS other, p.reaction
@@ -372,7 +378,7 @@ counted AS MATERIALIZED (
     SELECT t.*
     FROM srsql.interaction_tables(
         'temp.main.srsql_weight', 'temp.main.srsql_drug', 'temp.main.srsql_reaction', 'triple',
-        $suppressed::BIGINT
+        $suppressed::BIGINT, $suppressed_drugs::BIGINT
     ) AS t
 )
 

@@ -10,27 +10,17 @@ JOIN (
   SELECT
     "p"."id",
     "p"."pseudonym"
-  FROM "srsql"."id_pseudonym" AS "p"
+  FROM "temp"."main"."srsql_named_id" AS "p"
   WHERE
-    (
-      (
-        "p"."dataset" = 'faers' AND "p"."series" = 'main'
-      ) AND "p"."quarter" IS NULL
-    )
-    AND "p"."kind" = 'report'
+    "p"."kind" = 'report'
 ) AS "report"
   ON CAST("r"."report_id" AS TEXT) = "report"."id"
 JOIN (
   SELECT
     "p"."id",
     "p"."pseudonym"
-  FROM "srsql"."id_pseudonym" AS "p"
+  FROM "temp"."main"."srsql_named_id" AS "p"
   WHERE
-    (
-      (
-        "p"."dataset" = 'faers' AND "p"."series" = 'main'
-      ) AND "p"."quarter" IS NULL
-    )
-    AND "p"."kind" = 'case'
+    "p"."kind" = 'case'
 ) AS "case"
   ON CAST("r"."case_id" AS TEXT) = "case"."id"
