@@ -147,9 +147,8 @@ DEFENDED = Applicability(
     lambda facts: bool(facts.attacks) and not facts.synthetic_rows,
 )
 UNDEFENDED = Applicability(
-    "what withstands no attack on a series, but for rows over a lattice and several sets of "
-    "quasi-identifiers",
-    lambda facts: not facts.attacks and not facts.synthetic_rows and not facts.qid_sets,
+    "what withstands no attack on a series, but for rows over a lattice",
+    lambda facts: not facts.attacks and not facts.synthetic_rows,
 )
 
 

@@ -93,7 +93,7 @@ def _block(grouping: Grouping, part: Part, mask: int, *, last: bool) -> None:
         warehouse.run_step("grouping/set_blocks")
     else:
         warehouse.run(query(TOPIC, "one_block"), {"k": grouping.k})
-        if cases < grouping.k:
+        if not warehouse.rows(query(TOPIC, "groups")):
             warehouse.run(query("grouping/patterns", "withhold"), _too_few())
     warehouse.run_step("grouping/set_taken", {"set_no": 0})
 
@@ -108,7 +108,9 @@ class _Held:
 
     pattern: int
     """Bit mask of what it shows."""
-    cases: int = 1
+    cases: int
+    carriers: int
+    """Cases that carry the bounds."""
     weights: dict[int, int] = field(default_factory=dict)
     """Bounded value -> what it weighs."""
 
@@ -116,7 +118,12 @@ class _Held:
         weights = dict(self.weights)
         for term, weight in other.weights.items():
             weights[term] = weights.get(term, 0) + weight
-        return _Held(self.pattern & other.pattern, self.cases + other.cases, weights)
+        return _Held(
+            self.pattern & other.pattern,
+            self.cases + other.cases,
+            self.carriers + other.carriers,
+            weights,
+        )
 
     def given_up(self, other: _Held) -> int:
         """Values that its cases give up where the other one joins."""
@@ -129,8 +136,8 @@ def _place(grouping: Grouping, *, merging: bool) -> None:
     waiting = warehouse.rows(query(TOPIC, "unplaced"))
     if not waiting:
         return
-    groups = {no: _Held(p, n) for no, p, n in warehouse.rows(query(TOPIC, "groups"))}
-    cases = {no: _Held(known) for no, known in waiting}
+    groups = {no: _Held(*of) for no, *of in warehouse.rows(query(TOPIC, "groups"))}
+    cases = {no: _Held(known, 1, int(carrier)) for no, known, carrier in waiting}
     theta: dict[int, tuple[int, int]] = {}
     for place, term, weight, num, den in warehouse.rows(grouping.bounds.query(TOPIC, "held")):
         held = groups[place] if place >= 0 else cases[-1 - place]
@@ -139,8 +146,8 @@ def _place(grouping: Grouping, *, merging: bool) -> None:
     scale = grouping.bounds.weight_scale
 
     def keeps(held: _Held) -> bool:
-        return held.cases >= grouping.k and all(
-            weight * theta[term][1] <= theta[term][0] * held.cases * scale
+        return held.carriers >= grouping.k and all(
+            weight * theta[term][1] <= theta[term][0] * held.carriers * scale
             for term, weight in held.weights.items()
         )
 

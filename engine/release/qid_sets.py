@@ -27,12 +27,13 @@ def need_sets_kept(dataset: Dataset, request: Request) -> None:
     where = f"dataset {dataset.name} declares several sets of quasi-identifiers ({names})"
     model = request.model
     if not model.keeps_qid_sets:
-        kept = " or ".join(name for name, kind in MODELS.items() if kind.keeps_qid_sets)
+        *others, last = (name for name, kind in MODELS.items() if kind.keeps_qid_sets)
         raise ReleaseError(
-            f"{where}, which {model.name} does not keep each by itself: give --model {kept}, or a "
-            "dataset without [[qid_set]]"
+            f"{where}, which {model.name} does not keep each by itself: give --model "
+            f"{', '.join(others)} or {last}, or a dataset without [[qid_set]]"
         )
     refused = {
+        "--count persons": request.counts_persons,
         "--terms": request.terms is not None,
         f"--leftovers {SUPPRESS}": model.leftovers == SUPPRESS,
         f"--on-infeasible {SUPPRESS}": request.on_infeasible == SUPPRESS,

@@ -206,7 +206,8 @@ def release(
                     warehouse, visible_dataset, current.release_id, SOME_CASES
                 )
             with clock.stage("views"):
-                persons = measure_persons(warehouse, current.release_id)
+                by_set = bool(dataset.qid_set)  # by which persons are not counted
+                persons = [] if by_set else measure_persons(warehouse, current.release_id)
                 told = (
                     _told(current, request, series)
                     | limited

@@ -87,8 +87,15 @@ def quarters_of(warehouse: Warehouse, dataset: Dataset, text: str) -> list[str]:
         text: a range, or one quarter.
 
     Raises:
-        CompareError: an end of the range is not ingested.
+        CompareError: an end of the range is not ingested, or the dataset protects several sets of
+            quasi-identifiers.
     """
+    if dataset.qid_set:
+        raise CompareError(
+            f"dataset {dataset.name} declares several sets of quasi-identifiers, by which models "
+            "are not compared: give a dataset without [[qid_set]], or 'srsql release' and 'srsql "
+            "metrics' for each setting"
+        )
     first, last = range_ends(text) if is_range(text) else (text, text)
     rows = warehouse.rows(query("study/data", "ingested_quarters"), [dataset.name, first, last])
     found = [quarter for (quarter,) in rows]

@@ -16,7 +16,7 @@ from support.sets import SETS, write_rows, write_sets
 
 from srsql import Engine
 from srsql.engine.artifact.verify.verify import verify
-from srsql.engine.errors import AuditError, ReleaseError
+from srsql.engine.errors import AuditError, CompareError, ReleaseError
 
 K = 4
 OPTIONS: dict[str, Any] = {"model": "ms", "k": K, "theta": "0.5", "on_infeasible": "withhold",
@@ -214,8 +214,13 @@ def test_a_claim_that_the_rows_or_the_manifest_deny_is_refused(
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"model": "ppms++"}, r"clinic, work\), which ppms\+\+ does not keep each by itself"),
-        ({"model": "k-anonymity"}, "give --model ms or xy-anonymity"),
+        ({"model": "ppms-alpha"}, r"clinic, work\), which ppms-alpha does not keep each by itself"),
+        ({"model": "ppms-stay"}, "which ppms-stay does not keep each by itself"),
+        ({"model": "msdp-num"}, "which msdp-num does not keep each by itself"),
+        ({"model": "ipa"}, "which ipa does not keep each by itself"),
+        ({"model": "disassociation"}, "which disassociation does not keep each by itself"),
+        ({"model": "k-anonymity"}, r"give --model ms, ppms, ppms-ear, ppms\+\+ or xy-anonymity"),
+        ({"count": "persons"}, "with which --count persons does not go: leave it out"),
         ({"parts": "4"}, "with which --parts does not go"),
         ({"leftovers": "suppress"}, "with which --leftovers suppress does not go"),
         ({"on_infeasible": "suppress"}, "with which --on-infeasible suppress does not go"),
@@ -231,7 +236,13 @@ def test_what_cannot_be_kept_by_set_is_refused(
 
 def test_what_looks_at_all_quasi_identifiers_at_once_is_refused(made: Path) -> None:
     with Engine(made / "w.duckdb") as engine:
-        with pytest.raises(AuditError, match="an audit plays attackers who know all of them"):
-            engine.audit()
+        with pytest.raises(AuditError, match="give --scope match"):
+            engine.audit(scopes=("group",))
+        with pytest.raises(AuditError, match="leave --all-series out"):
+            engine.audit(all_series=True)
+        with pytest.raises(CompareError, match="by which models are not compared"):
+            engine.compare("2020", models=["ms"])
+        with pytest.raises(CompareError, match="by which models are not compared"):
+            engine.advise("2020")
         with pytest.raises(ReleaseError, match="groups of one set of quasi-identifiers cut those"):
             engine.correct("2020")

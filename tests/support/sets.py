@@ -90,17 +90,59 @@ def write_sets(folder: Path, *changes: tuple[str, str]) -> Path:
     return folder / "two.toml"
 
 
+NAMES = ("age", "sex", "wt", "country", "job")
+Values = tuple[str, ...]
+"""Of ``NAMES``; empty: missing."""
+
+
 def write_rows(folder: Path, seed: int, cases: int, missing: float = 0.15) -> Path:
     """Files of one quarter, of which some values are missing; some cases have two reports."""
     rng = random.Random(seed)
-    visits, findings = ["visit_id,patient_id,age,sex,wt,country,job"], []
-    for case in range(1, cases + 1):
-        own = [
-            str(rng.choice([rng.randrange(18, 90), rng.randrange(40, 60)])), rng.choice("MF"),
-            str(rng.randrange(45, 120)), rng.choice(["DE", "DE", "FR", "JP", "CN", "Europe"]),
-            rng.choice(["MD", "MD", "PH", "CN"]),
-        ]  # fmt: skip
-        own = ["" if rng.random() < missing else value for value in own]
+    drawn = {case: _values(rng, missing) for case in range(1, cases + 1)}
+    return _write(folder, rng, drawn)
+
+
+def write_series(
+    folder: Path, seed: int, cases: int, periods: tuple[str, ...], missing: float = 0.1
+) -> dict[str, dict[int, Values]]:
+    """A folder of files for each period, and what its cases report.
+
+    A third of the cases of a period come back in the next one, some with another value, one more or
+    one less.
+    """
+    rng = random.Random(seed)
+    found: dict[str, dict[int, Values]] = {}
+    first, before = 1, dict[int, Values]()
+    for period in periods:
+        drawn = {case: _values(rng, missing) for case in range(first, first + cases)}
+        first += cases
+        for case, values in before.items():
+            if rng.random() < 0.35:
+                other = _values(rng, missing)
+                change = rng.randrange(2 * len(values))
+                drawn[case] = tuple(
+                    new if place == change else old
+                    for place, (old, new) in enumerate(zip(values, other, strict=True))
+                )
+        _write(folder / period, rng, drawn)
+        found[period] = before = drawn
+    return found
+
+
+def _values(rng: random.Random, missing: float) -> Values:
+    own = (
+        str(rng.choice([rng.randrange(18, 90), rng.randrange(40, 60)])),
+        rng.choice("MF"),
+        str(rng.randrange(45, 120)),
+        rng.choice(["DE", "DE", "FR", "JP", "CN", "Europe"]),
+        rng.choice(["MD", "MD", "PH", "CN"]),
+    )
+    return tuple("" if rng.random() < missing else value for value in own)
+
+
+def _write(folder: Path, rng: random.Random, drawn: dict[int, Values]) -> Path:
+    visits, findings = [",".join(("visit_id", "patient_id", *NAMES))], []
+    for case, own in drawn.items():
         for report in range(1, 3 if rng.random() < 0.1 else 2):
             visits.append(",".join([f"{case * 10 + report}", str(case), *own]))
             for _ in range(rng.randrange(1, 4)):

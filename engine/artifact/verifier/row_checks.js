@@ -82,26 +82,37 @@ function checkRows(quarter, cases, treeFaults) {
   const made = [() => checkIds(quarter, cases), () => checkOrder(quarter),
     () => checkPeriod(quarter, cases), () => checkCounts(part, cases),
     () => checkBounds(quarter, cases, treeFaults), () => checkOneRegion(cases),
-    () => bySet(quarter, cases, own => checkK(part, own)),
-    () => bySet(quarter, cases, own => checkTheta(quarter, own)),
+    () => bySet(quarter, own => checkK(part, own.cases)),
+    () => bySet(quarter, own => checkTheta(own, own.cases)),
     () => checkThresholds(quarter)];
   const names = OF_ROWS.slice(3, -1);
   return made.filter((_, n) => !skipped.includes(names[n])).map(make => make());
+}
+
+/** A quarter as those see it who know one set of quasi-identifiers, with the name of the set; where no
+ * sets are protected by themselves, as it is.
+ *
+ * @param {Quarter} quarter
+ * @returns {{name: string, seen: Quarter}[]} */
+function seenBySet(quarter) {
+  const {part, tables} = quarter;
+  if (!part.qid_sets) return [{name: "", seen: quarter}];
+  return part.qid_sets.map(({name, attributes}) =>
+    ({name, seen: {...quarter, cases: casesOf(part, tables, attributes)}}));
 }
 
 /** A check of regions; where sets of quasi-identifiers are protected each by itself, of the regions of
  * one set after the other.
  *
  * @param {Quarter} quarter
- * @param {Cases} cases Of all quasi-identifiers.
- * @param {(cases: Cases) => Check} make
+ * @param {(seen: Quarter) => Check} make
  * @returns {Check} */
-function bySet(quarter, cases, make) {
+function bySet(quarter, make) {
   const sets = quarter.part.qid_sets;
-  if (!sets) return make(cases);
+  if (!sets) return make(quarter);
   const names = quarter.part.attributes.map(({name}) => name);
   const lost = names.filter(name => !sets.some(({attributes}) => attributes.includes(name)));
-  const all = sets.map(({attributes}) => make(casesOf(quarter.part, quarter.tables, attributes)));
+  const all = seenBySet(quarter).map(({seen}) => make(seen));
   const check = new Check(all[0].name, 0);
   all.forEach((one, n) => {
     check.total += one.total;

@@ -140,21 +140,34 @@ def _show_regions(
     con: duckdb.DuckDBPyConnection, manifest: Manifest, attributes: Sequence[str]
 ) -> None:
     """Have regions be what rows show of some quasi-identifiers."""
+    rows = shown_regions(manifest, 0, attributes)
+    con.execute(create(exp.to_table("srsql_case_region"), rows, temp=True))
+    con.execute(query("artifact/row_checks", "create_region_size"))
+
+
+def shown_regions(manifest: Manifest, number: int, attributes: Sequence[str]) -> exp.Select:
+    """What the rows of an artifact, which were loaded, show of some quasi-identifiers of each case.
+
+    Args:
+        manifest: of the artifact.
+        number: of the artifact among those that are looked at together.
+        attributes: the quasi-identifiers.
+
+    Returns:
+        A query for artifact, region and case_id, each once.
+    """
     reports = manifest.reports
     named = {c.role: c.name for c in reports.columns}
-    rows = (
+    case_id = column(named.get("case id", named["report id"]), "t")
+    return (
         exp.select(
-            exp.Literal.number(0).as_("artifact"),
+            exp.Literal.number(number).as_("artifact"),
             region_text(reports, attributes).as_("region"),
-            exp.cast(column(named.get("case id", named["report id"]), "t"), "VARCHAR").as_(
-                "case_id"
-            ),
+            exp.cast(case_id, "VARCHAR").as_("case_id"),
         )
         .distinct()
         .from_(temporary(loaded(reports.name), alias="t"))
     )
-    con.execute(create(exp.to_table("srsql_case_region"), rows, temp=True))
-    con.execute(query("artifact/row_checks", "create_region_size"))
 
 
 def run_check(

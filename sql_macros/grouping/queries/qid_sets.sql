@@ -2,16 +2,23 @@
 -- temp.main.srsql_bounded, its groups are in temp.main.srsql_grouped, who has none is withheld.
 
 -- name: unplaced
--- Who has no group, with the quasi-identifiers they could be grouped by.
-SELECT w.case_no, k.known
+-- Who has no group, with the quasi-identifiers they could be grouped by, and whether they carry the
+-- bounds.
+SELECT w.case_no, k.known, r.carrier
 FROM temp.main.srsql_withheld AS w
 INNER JOIN srsql.known_qids('temp.main.srsql_bounded') AS k ON w.case_no = k.case_no
+INNER JOIN temp.main.srsql_role AS r ON w.case_no = r.case_no
 ORDER BY w.case_no;
 
 -- name: groups
--- Every group with its pattern and the number of its cases.
-SELECT g.group_no, min(g.pattern) AS pattern, count(*) AS cases
+-- Every group with its pattern, the number of its cases, and how many of them carry the bounds.
+SELECT
+    g.group_no,
+    min(g.pattern) AS pattern,
+    count(*) AS cases,
+    count(*) FILTER (WHERE r.carrier) AS carriers
 FROM temp.main.srsql_grouped AS g
+INNER JOIN temp.main.srsql_role AS r ON g.case_no = r.case_no
 GROUP BY g.group_no
 ORDER BY g.group_no;
 
@@ -67,8 +74,8 @@ WHERE g.set_no = 0
 ORDER BY g.group_no;
 
 -- name: one_block
--- All cases in one block under no quasi-identifier, if they are $k at least.
+-- All cases in one block under no quasi-identifier, if $k of them carry the bounds.
 INSERT INTO temp.main.srsql_grouped
 SELECT p.case_no, 0, 0
 FROM temp.main.srsql_profile AS p
-WHERE (SELECT count(*) FROM temp.main.srsql_profile) >= $k;
+WHERE (SELECT count(*) FROM temp.main.srsql_profile AS c WHERE c.carrier) >= $k;
