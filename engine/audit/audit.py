@@ -41,7 +41,7 @@ PARTED = (
     "that match cannot be counted: give --scope group"
 )
 BY_SETS = (
-    "dataset {dataset} declares several sets of quasi-identifiers, of which none is known of groups: "
+    "dataset {dataset} declares several sets of quasi-identifiers, of which no group is one: "
     "give --scope match"
 )
 

@@ -184,8 +184,8 @@ def extremes(
     """
     if dataset.qid_set:
         raise AuditError(
-            f"dataset {dataset.name} declares several sets of quasi-identifiers, and its groups are "
-            "those of who knows all of them: audit it at --scope match"
+            f"dataset {dataset.name} declares several sets of quasi-identifiers, and its groups "
+            "are those of who knows all of them: audit it at --scope match"
         )
     options = AuditOptions(quarter, attacks)
     subjects = plan(warehouse, dataset, series, options)

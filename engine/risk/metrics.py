@@ -56,8 +56,8 @@ MACROS = (
 )
 """Calls in the schema ``srsql``; each returns uniform rows."""
 BY_SET = ("group_size", "dr", "reached_by_duplicates", "least_persons")
-"""Measures of groups, which are not those of anybody who knows one set of quasi-identifiers; where a
-release protects several, the first two are taken of each, and persons are not counted."""
+"""Measures of groups, which are not those of anybody who knows one set of quasi-identifiers; where
+a release protects several, the first two are taken of each, and persons are not counted."""
 SUPPRESSED = ("suppressed", "chosen")
 """Measure and scope of suppressed classes, which are not the values that cases gave up."""
 MANY_AT_ENDS = 0.1

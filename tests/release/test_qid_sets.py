@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from collections import Counter, defaultdict
@@ -11,17 +10,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.artifacts import content_of, manifest_of, read_csv, rehash
-from support.sets import SETS, write_rows, write_sets
+from support.artifacts import manifest_of, rehash
+from support.command import srsql
+from support.sets import SETS, give_one_finding, move_case, write_rows, write_sets
 
 from srsql import Engine
 from srsql.engine.artifact.verify.verify import verify
-from srsql.engine.errors import AuditError, CompareError, ReleaseError
+from srsql.engine.errors import (
+    AuditError,
+    CheckFailedError,
+    CompareError,
+    LookUpError,
+    ReleaseError,
+)
+from srsql.engine.models import base
 
 K = 4
 OPTIONS: dict[str, Any] = {"model": "ms", "k": K, "theta": "0.5", "on_infeasible": "withhold",
                            "seed": 1}  # fmt: skip
 COLUMNS = {"age": ("age_low", "age_high"), "wt": ("wt_low", "wt_high")}
+COLUMNS_OF = {set_name: tuple(column for name in names for column in COLUMNS.get(name, (name,)))
+              for set_name, names in SETS.items()}  # fmt: skip
 
 
 def regions(rows: list[dict[str, Any]], names: tuple[str, ...]) -> dict[Any, set[Any]]:
@@ -152,6 +161,54 @@ def test_originals_lie_in_the_regions_and_a_shared_column_is_published_once(made
         assert union == ["union_below_k", "union_one_candidate"]
 
 
+def test_an_attacker_who_knows_one_set_is_left_with_k_and_who_knows_all_may_not_be(
+    made: Path,
+) -> None:
+    with Engine(made / "w.duckdb", read_only=True) as engine:
+        known = engine.sql(
+            "SELECT srsql_age, srsql_sex, srsql_wt, srsql_country, srsql_job FROM raw_two.visit "
+            "GROUP BY ALL HAVING bool_and(columns(*) IS NOT NULL) ORDER BY ALL LIMIT 12"
+        )
+        fewest = K
+        for values in known:
+            person = dict(
+                zip(("age", "sex", "wt", "country", "job"), map(str, values), strict=True)
+            )
+            for names in SETS.values():
+                by_set = engine.attack("2020", {name: person[name] for name in names})
+                assert len(by_set.remaining) >= K
+                assert not any(told.exceeds for told in by_set.inferences)
+            fewest = min(fewest, len(engine.attack("2020", person).remaining))
+    assert fewest < K
+
+
+def test_the_first_screen_tells_who_is_left_to_whoever_knows_all_sets(
+    made: Path, tmp_path: Path
+) -> None:
+    shutil.copy(made / "w.duckdb", tmp_path / "w.duckdb")
+    answer = srsql("release", "--quarter", "2020", "--dataset", "two", "--series", "again",
+                   "--model", "ms", "--k", K, "--theta", "0.5", "--on-infeasible", "withhold",
+                   "--allow-linkable", "--seed", 1, "--db", tmp_path / "w.duckdb")  # fmt: skip
+    assert answer.code == 0, answer.err
+    told = manifest_of(made / "out")["parameters"]
+    assert (
+        "protected each by itself: clinic: age, sex, wt; work: country, job, age; whoever knows all "
+        f"of them is left with fewer than k candidates for {told['union_below_k_percent']} % of the "
+        f"cases, with one for {told['union_one_candidate_percent']} %"
+    ) in answer.out
+
+
+def test_a_lake_gives_the_rows_of_a_file(made: Path, tmp_path: Path) -> None:
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([made / "rows"], dataset=str(made / "two.toml"), period="2020",
+                      lake=tmp_path / "lake")  # fmt: skip
+        engine.release("2020", **OPTIONS, ids="original")
+        found = table(engine, "release_2020.visit")
+    with Engine(made / "w.duckdb") as engine:
+        engine.release("2020", **OPTIONS, ids="original", series="file", allow_linkable=True)
+        assert table(engine, "release_file_2020.visit") == found
+
+
 def test_an_artifact_passes_and_tells_its_sets(made: Path) -> None:
     told = manifest_of(made / "out")
     assert told["qid_sets"] == [{"name": n, "attributes": list(q)} for n, q in SETS.items()]
@@ -170,24 +227,55 @@ def forged(made: Path, folder: Path, change: Any) -> dict[str, list[str]]:
     return {check.name: check.faults for check in verify(folder).checks}
 
 
-def one_case_elsewhere(folder: Path, told: dict[str, Any]) -> None:
-    rows = read_csv(folder, "visit")
-    other = next(row for row in rows if row["country"] not in (rows[0]["country"], "Any"))
-    case = rows[0]["patient_id"]
-    for row in rows:
-        if row["patient_id"] == case:
-            row["country"], row["wt_low"], row["wt_high"] = other["country"], "1", "2"
-    with (folder / "visit.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    table = next(t for t in told["tables"] if t["name"] == "visit")
-    table["content_sha256"] = content_of(read_csv(folder, "visit"))
-
-
 def test_a_case_that_stands_alone_in_one_set_is_found(made: Path, tmp_path: Path) -> None:
-    faults = forged(made, tmp_path / "f", one_case_elsewhere)
+    shutil.copytree(made / "out", tmp_path / "f")
+    move_case(tmp_path / "f", ("country",))
+    faults = {check.name: check.faults for check in verify(tmp_path / "f").checks}
     assert any(text.startswith("set clinic: region") for text in faults["k"])
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_finding_that_all_of_a_region_of_one_set_have_is_found(
+    made: Path, tmp_path: Path, name: str
+) -> None:
+    shutil.copytree(made / "out", tmp_path / "f")
+    give_one_finding(tmp_path / "f", COLUMNS_OF[name])
+    faults = {check.name: check.faults for check in verify(tmp_path / "f").checks}
+    assert any(text.startswith(f"set {name}: region") for text in faults["theta"])
+    assert not faults["k"]
+
+
+def test_a_maker_that_forgets_that_sets_are_seen_by_themselves_is_refused(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every group of the catalog shows its own hull, which tells groups of a set apart."""
+    real = base.group_by_sets
+
+    def by_group(grouping: Any, part: Any) -> None:
+        real(grouping, part)
+        grouping.warehouse.run_step("grouping/regions")
+
+    monkeypatch.setattr(base, "group_by_sets", by_group)
+    with Engine(made / "w.duckdb") as engine, pytest.raises(CheckFailedError, match="check_k"):
+        engine.release("2020", series="other", **OPTIONS, allow_linkable=True)
+
+
+def test_a_maker_that_keeps_theta_of_no_set_is_refused(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes every value for harmless while it makes groups."""
+    real = base.group_by_sets
+
+    def careless(grouping: Any, part: Any) -> None:
+        warehouse = grouping.warehouse
+        warehouse.run("CREATE OR REPLACE TEMP TABLE srsql_kept AS FROM temp.main.srsql_theta")
+        warehouse.run("UPDATE temp.main.srsql_theta SET theta_num = theta_den")
+        real(grouping, part)
+        warehouse.run("CREATE OR REPLACE TEMP TABLE srsql_theta AS FROM temp.main.srsql_kept")
+
+    monkeypatch.setattr(base, "group_by_sets", careless)
+    with Engine(made / "w.duckdb") as engine, pytest.raises(CheckFailedError, match="check_theta"):
+        engine.release("2020", series="other", **OPTIONS | {"theta": "0.26"}, allow_linkable=True)
 
 
 @pytest.mark.parametrize(
@@ -244,5 +332,7 @@ def test_what_looks_at_all_quasi_identifiers_at_once_is_refused(made: Path) -> N
             engine.compare("2020", models=["ms"])
         with pytest.raises(CompareError, match="by which models are not compared"):
             engine.advise("2020")
+        with pytest.raises(LookUpError, match="declares several sets of quasi-identifiers"):
+            engine.explain("2020", "1")
         with pytest.raises(ReleaseError, match="groups of one set of quasi-identifiers cut those"):
             engine.correct("2020")

@@ -126,7 +126,9 @@ def rehash(
             table["rows"] = len(tables[table["name"]])
             table["content_sha256"] = content_of(tables[table["name"]])
         told["counts"]["released_reports"] = len(reports)
-        told["counts"]["released_cases"] = len({row["caseid"] for row in reports})
+        (columns,) = (t["columns"] for t in told["tables"] if t["name"] == told["report_table"])
+        case_id = next((c["name"] for c in columns if c.get("role") == "case id"), "caseid")
+        told["counts"]["released_cases"] = len({row[case_id] for row in reports})
         if told.get("shown"):
             told["shown"] = shown_of(folder, told, reports)
     if isinstance(told["artifact_version"], int) and told["artifact_version"] < CATALOGUED:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+from support.artifacts import read_csv, rehash, thresholds_of, write_csv
+
 SETS = {"clinic": ("age", "sex", "wt"), "work": ("country", "job", "age")}
 TOML = """
 name = "two"
@@ -73,8 +75,10 @@ column = "drug"
 """
 
 
-def write_sets(folder: Path, *changes: tuple[str, str]) -> Path:
-    """The dataset, with texts of it changed."""
+def write_sets(
+    folder: Path, *changes: tuple[str, str], sets: dict[str, tuple[str, ...]] | None = None
+) -> Path:
+    """The dataset, with texts of it changed, or with other sets."""
     trees = {
         "sex": "M,Any\nF,Any",
         "country": "Europe,Any\nAsia,Any\nDE,Europe\nFR,Europe\nJP,Asia\nCN,Asia",
@@ -83,6 +87,11 @@ def write_sets(folder: Path, *changes: tuple[str, str]) -> Path:
     for name, nodes in trees.items():
         (folder / f"{name}.csv").write_text(f"node,parent\nAny,\n{nodes}\n")
     text = TOML
+    if sets is not None:
+        first, last = text.index("[[qid_set]]"), text.index("[[sensitive]]")
+        told = "".join(f'[[qid_set]]\nname = "{name}"\nqids = {list(qids)}\n\n'
+                       for name, qids in sets.items())  # fmt: skip
+        text = text[:first] + told + text[last:]
     for old, new in changes:
         assert old in text, old
         text = text.replace(old, new, 1)
@@ -153,3 +162,32 @@ def _write(folder: Path, rng: random.Random, drawn: dict[int, Values]) -> Path:
     text = "\n".join(["visit_id,patient_id,finding,drug", *findings])
     (folder / "finding.csv").write_text(text + "\n")
     return folder
+
+
+def give_one_finding(folder: Path, region: tuple[str, ...]) -> None:
+    """Forge a CSV artifact: all cases of the first row's region of a set have the same finding.
+
+    ``region``: columns of the set.
+    """
+    rows = read_csv(folder, "visit")
+    values = [rows[0][name] for name in region]
+    own = [row["visit_id"] for row in rows if [row[name] for name in region] == values]
+    findings = read_csv(folder, "finding")
+    finding = min(name for name, (num, den) in thresholds_of(folder).items() if num < den)
+    for row in findings:
+        if row["visit_id"] in own:
+            row["finding"] = finding
+    write_csv(folder, "finding", findings)
+    rehash(folder, counts=True)
+
+
+def move_case(folder: Path, columns: tuple[str, ...]) -> None:
+    """Forge a CSV artifact: the first case shows, at some columns, what another region shows."""
+    rows = read_csv(folder, "visit")
+    other = next(r for r in rows if all(r[name] != rows[0][name] for name in columns))
+    moved = {name: other[name] for name in columns} | {"wt_low": "1", "wt_high": "2"}
+    case = rows[0]["patient_id"]
+    for row in rows:
+        row |= moved if row["patient_id"] == case else {}
+    write_csv(folder, "visit", rows)
+    rehash(folder, counts=True)
