@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 from sqlglot import exp
 
@@ -311,10 +312,8 @@ def _by_set(evidence: Evidence, ask: Callable[[str], list[Measure]]) -> list[Mea
     dataset, schema = evidence.release.visible_dataset, evidence.release.schema
     found: list[Measure] = []
     for name in evidence.facts.qid_sets:
-        own = dataset.of_set(name)
-        rows = evidence.table(
-            f"srsql_published_row_{name}", lambda own=own: region_rows(own, schema, reports=False)
-        )
+        shown = partial(region_rows, dataset.of_set(name), schema, reports=False)
+        rows = evidence.table(f"srsql_published_row_{name}", shown)
         found += [(*row[:2], f"{row[2]}, {name}", *row[3:]) for row in ask(rows)]
     return found
 

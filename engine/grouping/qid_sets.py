@@ -35,7 +35,7 @@ TIMES_K = 200
 """Cases of a block, at least, as multiples of k, where so many know the same of what is shared."""
 MOST_BLOCKS = 100
 """About so many blocks at most."""
-Part = Callable[[Grouping, int | None], None]
+Part = Callable[[Grouping, int | None], object]
 """Fills ``srsql_grouped`` and ``srsql_withheld`` of a part; the number: cases of a group, at least,
 where a pattern has as many, and groups are not refined."""
 

@@ -237,3 +237,18 @@ def test_artifacts_of_several_quarters_are_verified_by_set(
     rehash(folders[1], counts=True)
     faults = {check.name: check.faults for check in verify(folders).checks}
     assert any(text.startswith("set work: 2022 region") for text in faults["new k"])
+
+
+def test_a_range_and_a_draft_are_audited_by_set(tmp_path: Path) -> None:
+    dataset = write_sets(tmp_path)
+    drawn = write_series(tmp_path / "rows", 11, 70, PERIODS)
+    with Engine(tmp_path / "w.duckdb") as engine:
+        for period in PERIODS:
+            engine.ingest([tmp_path / "rows" / period], dataset=str(dataset), period=period)
+        made = engine.release(f"{PERIODS[0]}:{PERIODS[1]}", **OPTIONS, model="ppms++")
+        assert made.audited is not None
+        assert made.audited.safe
+        engine.release(PERIODS[2], **OPTIONS, model="ppms++", draft=True)
+        engine.confirm(PERIODS[2])
+        assert_withstood(engine, drawn)
+        assert engine.audit().safe
