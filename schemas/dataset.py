@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator
+from itertools import combinations
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -248,6 +249,7 @@ class Dataset(Strict):
             for column in table.optional:
                 self._check_optional(table, column)
         self._check_derived_together()
+        self._check_sets_apart()
         return self
 
     def _need(self, key: str, table: str, column: str) -> None:
@@ -308,6 +310,29 @@ class Dataset(Strict):
                 raise ValueError(
                     f"qid_set: {min(lost)!r} is in no set, and nothing would protect it: name it "
                     "in one"
+                )
+
+    def _check_sets_apart(self) -> None:
+        """Who knows one quasi-identifier of a column knows something of every other one, so that
+        they are in the same sets: what rows show of another set would rule candidates out."""
+        report = self.table(self.report_table)
+
+        def read_from(qid: Qid) -> set[Place]:
+            made = self.derived_of(qid.column)
+            if made is not None:
+                return self._read_from(made)
+            named = _sources(report, qid.column) or {qid.column}
+            return {(report.name, text) for text in named}
+
+        for first, second in combinations(self.qid if self.qid_set else (), 2):
+            apart = [
+                each.name for each in self.qid_set if (first.name in each.qids)
+                is not (second.name in each.qids)
+            ]  # fmt: skip
+            if apart and read_from(first) & read_from(second):
+                raise ValueError(
+                    f"qid_set.{apart[0]}: {first.name} and {second.name} are made from one column, "
+                    "so that who knows one knows something of the other: name both or neither"
                 )
 
     def _check_published(self, table: Table, column: str) -> None:

@@ -6,11 +6,14 @@ cases once more by what it has for itself. Whoever knows a set sees its shared c
 the block, and its own ones, which tell the group of that set in it; the columns of other sets say
 nothing that they know.
 
-Why k and theta hold for each set: a block and a group of a set in it have k cases at least, and
-theta. Regions over the columns of a set are equal where block and group are, or by chance; the
+Why k and theta hold for each set: a block and a group of a set in it have k cases at least that
+carry the bounds (all, or the new ones of a model that withstands attacks on a series), and theta
+among them. Regions over the columns of a set are equal where block and group are, or by chance; the
 cases of one region are whole groups of that set, and so are the cases whose regions cover a value.
-What holds in each group holds in their union. Somebody who knows columns of two sets is told the
-cases that share both groups, which may be one: that figure is told with every release.
+What holds in each group holds in their union. A later region covers the first one of its case at
+every position, and so at those of a set: who joins releases rules out no new case. Somebody who
+knows columns of two sets is told the cases that share both groups, which may be one: that figure is
+told with every release.
 
 Who fits no group of a part joins the one that gives up least, where theta allows it; within a block
 groups become one until it does, since the block as a whole keeps both bounds. So nobody is withheld

@@ -62,18 +62,20 @@ def matches(row: dict[str, Any], names: tuple[str, ...], values: Values) -> bool
 
 
 def left(
-    releases: list[Shown], number: int, names: tuple[str, ...], values: Values, *, new: bool
-) -> set[str]:
-    """Who remains of those whose region covers the values, after B, F and, for who is new, L."""
-    remaining = set()
-    for case, row in releases[number].rows.items():
-        others = [(n, one.rows[case]) for n, one in enumerate(releases)
-                  if n != number and case in one.rows]  # fmt: skip
-        excluded = any(not matches(other, names, values) for _, other in others)
-        excluded |= new and any(n < number for n, _ in others)
-        if matches(row, names, values) and not excluded:
-            remaining.add(case)
-    return remaining
+    releases: list[Shown], number: int, names: tuple[str, ...], values: Values
+) -> tuple[set[str], set[str]]:
+    """Who remains of those whose region covers the values, after B and F, and after L as well for
+    a target that is new."""
+    match = [
+        {case for case, row in one.rows.items() if matches(row, names, values)} for one in releases
+    ]
+    others = [(n, one) for n, one in enumerate(releases) if n != number]
+    remaining = {
+        case for case in match[number]
+        if all(case in match[n] or case not in one.rows for n, one in others)
+    }  # fmt: skip
+    new = {case for case in remaining if all(case not in one.rows for one in releases[:number])}
+    return remaining, new
 
 
 def in_danger(one: Shown, cases: set[str]) -> bool:
@@ -111,10 +113,9 @@ def assert_withstood(
             known = {tuple(values[p] if p in places else "" for p in range(len(NAMES)))
                      for values in drawn[period].values()}  # fmt: skip
             for values in known:
-                if not left(releases[number : number + 1], 0, names, values, new=False):
-                    continue  # nobody matches: whoever has these values is withheld
-                for new in (False, True):
-                    remaining = left(releases, number, names, values, new=new)
+                if not any(matches(row, names, values) for row in releases[number].rows.values()):
+                    continue  # whoever has these values is withheld
+                for remaining in left(releases, number, names, values):
                     assert not in_danger(releases[number], remaining), (period, names, values)
 
 
@@ -194,7 +195,7 @@ def test_an_audit_finds_what_the_oracle_finds_where_nothing_is_withstood(
             dangerous = set()
             for case in releases[number].rows:
                 new = all(case not in one.rows for one in releases[:number])
-                remaining = left(releases, number, names, drawn[period][int(case)], new=new)
+                remaining = left(releases, number, names, drawn[period][int(case)])[new]
                 if len(remaining) < K:
                     dangerous.add(groups[period, case])
             assert audited[period, f"match, {name}"].dig == len(dangerous)

@@ -22,6 +22,29 @@ def test_sets_have_positions_and_a_dataset_of_their_own(tmp_path: Path) -> None:
     assert not dataset.reads_as(other)
 
 
+def test_two_periods_of_one_date_are_in_the_same_sets(tmp_path: Path) -> None:
+    made = "".join(
+        f'[[derived]]\nname = "{name}"\nrule = "period"\nsource = "visit.seen"\nstep = "{step}"\n'
+        'claim = "sources withheld"\n\n'
+        for name, step in (("year_seen", "year"), ("quarter_seen", "quarter"))
+    )
+    changes = (
+        ('"country", "job"]\n\n[tables.finding]', '"country", "job", "seen"]\n\n[tables.finding]'),
+        (
+            '[[qid]]\nname = "age"\nkind = "numeric"\ncolumn = "age"\ndomain = [0, 120]',
+            made + '[[qid]]\nname = "age"\nkind = "numeric"\ncolumn = "age"\ndomain = [0, 120]\n\n'
+            '[[qid]]\nname = "year"\nkind = "numeric"\ncolumn = "year_seen"\ndomain = [2000, 2030]',
+        ),
+        ('column = "job"\nhierarchy = "job.csv"', 'column = "quarter_seen"\nhierarchy = "job.csv"'),
+        ('qids = ["age", "sex", "wt"]', 'qids = ["age", "sex", "wt", "year"]'),
+    )
+    with pytest.raises(SchemaError, match="year and job are made from one column"):
+        load_dataset(write_sets(tmp_path, *changes))
+    both = ('"job", "age"]', '"job", "age", "year"]')
+    one = ('qids = ["age", "sex", "wt", "year"]', 'qids = ["age", "sex", "wt"]')
+    assert load_dataset(write_sets(tmp_path, *changes, one, both)).qid_set
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -36,6 +59,9 @@ def test_sets_have_positions_and_a_dataset_of_their_own(tmp_path: Path) -> None:
         (('[[qid_set]]\nname = "work"\nqids = ["country", "job", "age"]', ""), "one set alone"),
         (('qids = ["age", "sex", "wt"]', 'qids = []'), "qid_set.0.qids"),
         (('qids = ["age", "sex", "wt"]', 'knows = ["age"]'), "qid_set.0"),
+        (('[[qid]]\nname = "sex"\nkind = "categorical"\ncolumn = "sex"',
+          '[[qid]]\nname = "sex"\nkind = "categorical"\ncolumn = "job"'),
+         "qid_set.clinic: sex and job are made from one column"),
     ],
 )  # fmt: skip
 def test_sets_that_protect_nothing_are_refused(
