@@ -95,7 +95,7 @@ def internal_quarter(subject: Subject) -> Page:
     shapes = catalog_shapes(release)
     exposed = subject.status == "released"
     compared = comparisons(release) if exposed and dataset.signal_rows and shapes.groups else []
-    by_set = bool(dataset.qid_set)  # no audit plays who knows one set
+    by_set = bool(dataset.qid_set)  # groups are of who knows all sets: none of them is played
     options = AuditOptions(
         quarter=release.quarter,
         scopes=("group",),

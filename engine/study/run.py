@@ -64,6 +64,15 @@ class Workers:
         if self.jobs is not None and self.jobs < 1:
             raise self.error(f"--jobs {self.jobs}: give at least 1")
 
+    def need_one_set(self, dataset: Dataset) -> None:
+        """Refuse several sets of quasi-identifiers, by which settings are not measured."""
+        if dataset.qid_set:
+            raise self.error(
+                f"dataset {dataset.name} declares several sets of quasi-identifiers, by which "
+                "models are not compared: give a dataset without [[qid_set]], or 'srsql release' "
+                "and 'srsql metrics' for each setting"
+            )
+
     def make_folder(self) -> Path:
         """The folder of the finished cells.
 
@@ -87,15 +96,8 @@ def quarters_of(warehouse: Warehouse, dataset: Dataset, text: str) -> list[str]:
         text: a range, or one quarter.
 
     Raises:
-        CompareError: an end of the range is not ingested, or the dataset protects several sets of
-            quasi-identifiers.
+        CompareError: an end of the range is not ingested.
     """
-    if dataset.qid_set:
-        raise CompareError(
-            f"dataset {dataset.name} declares several sets of quasi-identifiers, by which models "
-            "are not compared: give a dataset without [[qid_set]], or 'srsql release' and 'srsql "
-            "metrics' for each setting"
-        )
     first, last = range_ends(text) if is_range(text) else (text, text)
     rows = warehouse.rows(query("study/data", "ingested_quarters"), [dataset.name, first, last])
     found = [quarter for (quarter,) in rows]
