@@ -208,11 +208,8 @@ def release(
             with clock.stage("views"):
                 by_set = bool(dataset.qid_set)  # by which persons are not counted
                 persons = [] if by_set else measure_persons(warehouse, current.release_id)
-                told = (
-                    _told(current, request, series)
-                    | limited
-                    | told_persons(persons, unsearched_periods(warehouse, current.release_id))
-                )
+                unsearched = [] if by_set else unsearched_periods(warehouse, current.release_id)
+                told = _told(current, request, series) | limited | told_persons(persons, unsearched)
                 figures = Figures(grouping.k, infeasible, exposed, series.ids, told, persons)
                 released = _publish(current, request, ingestion_id, figures, tables)
             with clock.stage("links"):
