@@ -2,8 +2,8 @@
 -- knows one set sees its positions alone, and groups that show the same of them are one to them: a
 -- class. positions: those of the set, a list.
 
--- What:    the classes of the groups of a release. A category that is missing is shown as the root of
---          its hierarchy.
+-- What:    the classes of the groups of a release. A category that is missing is shown as the root
+--          of its hierarchy.
 -- Inputs:  of_release; positions.
 -- Outputs: group_id, class_no.
 -- Source:  docs/models.md (several sets of quasi-identifiers).

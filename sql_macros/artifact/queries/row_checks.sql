@@ -134,7 +134,8 @@ SELECT
     (SELECT list(f.place ORDER BY f.place) FROM faults AS f) AS places;
 
 -- name: union_candidates
--- How many cases there are, how many share their region with fewer than k, and how many with nobody.
+-- How many cases there are, how many share their region with fewer than k, and how many with
+-- nobody.
 SELECT
     coalesce(sum(c.cases), 0) AS cases,
     coalesce(sum(c.cases) FILTER (WHERE c.cases < $k::BIGINT), 0) AS below_k,
