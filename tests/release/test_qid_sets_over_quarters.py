@@ -246,9 +246,9 @@ def test_a_range_and_a_draft_are_audited_by_set(tmp_path: Path) -> None:
     with Engine(tmp_path / "w.duckdb") as engine:
         for period in PERIODS:
             engine.ingest([tmp_path / "rows" / period], dataset=str(dataset), period=period)
-        made = engine.release(f"{PERIODS[0]}:{PERIODS[1]}", **OPTIONS, model="ppms++")
-        assert made.audited is not None
-        assert made.audited.safe
+        made = engine.release_range(f"{PERIODS[0]}:{PERIODS[1]}", **OPTIONS, model="ppms++")
+        assert made.audit is not None
+        assert made.audit.safe
         engine.release(PERIODS[2], **OPTIONS, model="ppms++", draft=True)
         engine.confirm(PERIODS[2])
         assert_withstood(engine, drawn)
