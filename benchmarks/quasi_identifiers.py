@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, process_time
 
 from srsql import Engine
 
@@ -48,6 +48,12 @@ FURTHER = (
 )
 """Name, column, kind, and hierarchy or domain of the quasi-identifiers from the ninth on."""
 SERIES = "k{k}"
+SETS = {
+    "clinic": ("age", "sex", "wt"),
+    "work": ("country", "occupation", "age", "report_type", "event", "received"),
+}
+"""Sets of the eight quasi-identifiers of faers_wide, each of which an attacker knows."""
+MODEL_OF_SETS = "ms"
 
 
 def dataset_of(folder: Path, count: int) -> str:
@@ -75,6 +81,51 @@ def dataset_of(folder: Path, count: int) -> str:
     text = text.replace("[[sensitive]]", qids + "[[sensitive]]", 1)
     (folder / f"faers_{count}.toml").write_text(text, encoding="utf-8")
     return str(folder / f"faers_{count}.toml")
+
+
+def dataset_of_sets(folder: Path) -> str:
+    """The file with the eight quasi-identifiers of faers_wide in sets."""
+    schemas = resources.files("srsql.schemas")
+    text = (schemas / "faers_wide.toml").read_text(encoding="utf-8")
+    sets = "".join(
+        f'[[qid_set]]\nname = "{name}"\nqids = {list(qids)}\n\n' for name, qids in SETS.items()
+    )
+    text = text.replace('name = "faers_wide"', 'name = "faers_sets"', 1)
+    (folder / "faers_sets.toml").write_text(
+        text.replace("[[sensitive]]", f"{sets}[[sensitive]]", 1), encoding="utf-8"
+    )
+    return str(folder / "faers_sets.toml")
+
+
+def compare_sets(source: Path, quarter: str, all_k: Sequence[int]) -> None:
+    """Print what the sets cost, beside all eight quasi-identifiers at once, by the same model."""
+    print(
+        "| quasi-identifiers | k | NIL | withheld | given up | regions | below k by all | alone by "
+        "all | s of processor |"
+    )
+    print("| ---: " * 9 + "|")
+    with TemporaryDirectory() as name, Engine(Path(name) / "w.duckdb") as engine:
+        for kind, dataset in (("at once", "faers_wide"), ("by set", dataset_of_sets(Path(name)))):
+            engine.ingest([source], dataset=dataset)
+            for k in all_k:
+                start = process_time()
+                told = engine.release(
+                    quarter, k=k, seed=1, model=MODEL_OF_SETS, series=SERIES.format(k=k),
+                    dataset=Path(dataset).stem, allow_linkable=True,
+                ).manifest  # fmt: skip
+                spent = process_time() - start
+                metrics = told["metrics"]
+                below, alone = (
+                    f"{metrics[name]:.1%}" if name in metrics else ""
+                    for name in ("union_below_k (region of all sets)",
+                                 "union_one_candidate (region of all sets)")
+                )  # fmt: skip
+                cells = (
+                    kind, k, f"{metrics['nil (release)']:.4f}", told["cases"]["withheld"],
+                    sum(told["values_given_up"].values()), f"{told['groups']:,}", below, alone,
+                    f"{spent:.1f}",
+                )  # fmt: skip
+                print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
 def measure(engine: Engine, quarter: str, count: int, k: int) -> str:
@@ -113,7 +164,13 @@ def command(arguments: Sequence[str]) -> None:
     parser.add_argument("--quarter", required=True)
     parser.add_argument("--qids", default="3,8,12,20")
     parser.add_argument("--k", default="5,10")
+    parser.add_argument(
+        "--sets", action="store_true", help="eight quasi-identifiers by set, and at once"
+    )
     asked = parser.parse_args(arguments)
+    if asked.sets:
+        compare_sets(asked.source, asked.quarter, list(map(int, asked.k.split(","))))
+        return
     print(
         "| qids | k | NIL | withheld | given up | groups | release (s) | grouping | checks | "
         "audit in it | audit in full | metrics | query |"

@@ -65,6 +65,8 @@ class ReleaseFacts:
     """k, theta and new or old are of persons, not of cases."""
     suppressed_values: bool = False
     """The release, or another one of its series, suppressed sensitive values of cases."""
+    qid_sets: tuple[str, ...] = ()
+    """Sets of quasi-identifiers that are protected each by itself; none: all are together."""
     attacks: tuple[str, ...] = ()
     """The attacks on a series that the model withstands."""
     max_delay: int | None = None

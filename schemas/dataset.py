@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator
+from itertools import combinations
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from srsql.schemas.derived import PUBLISHED, WITHHELD, Derived, Number, Place
 from srsql.schemas.hierarchy import Hierarchy
-from srsql.schemas.roles import Name, Qid, Sensitive, Signals, Source, Strict, Table
+from srsql.schemas.roles import Name, Qid, QidSet, Sensitive, Signals, Source, Strict, Table
 
 
 class Dataset(Strict):
@@ -33,6 +34,9 @@ class Dataset(Strict):
     derived: tuple[Derived, ...] = ()
     """Coarse columns of the report table, made at ingestion."""
     qid: tuple[Qid, ...]
+    qid_set: tuple[QidSet, ...] = ()
+    """Sets of quasi-identifiers, each of which some attacker knows; none: one attacker knows all.
+    """
     sensitive: tuple[Sensitive, ...]
     quasi_sensitive: tuple[Sensitive, ...] = ()
     signals: Signals | None = None
@@ -185,6 +189,23 @@ class Dataset(Strict):
         """What a series may ask for, as ``table.column``."""
         return [f"{table.name}.{name}" for table in self.tables for name in table.optional]
 
+    @property
+    def set_positions(self) -> dict[str, tuple[int, ...]]:
+        """Name of each set of quasi-identifiers -> their positions among all."""
+        places = {qid.name: position for position, qid in enumerate(self.qid)}
+        return {each.name: tuple(sorted(places[n] for n in each.qids)) for each in self.qid_set}
+
+    @property
+    def sets_text(self) -> str:
+        """The sets of quasi-identifiers as manifests tell them; empty: there are none."""
+        return "; ".join(f"{each.name}: {', '.join(each.qids)}" for each in self.qid_set)
+
+    def of_set(self, name: str) -> Dataset:
+        """The same dataset with the quasi-identifiers of one set alone."""
+        kept = set(self.set_positions[name])
+        qids = tuple(qid for position, qid in enumerate(self.qid) if position in kept)
+        return self.model_copy(update={"qid": qids, "qid_set": ()})
+
     def makes(self, table: str, column: str) -> bool:
         """Whether a column of a table is a derived one."""
         return table == self.report_table and self.derived_of(column) is not None
@@ -221,6 +242,7 @@ class Dataset(Strict):
         if all(table.name != self.report_table for table in self.tables):
             raise ValueError(f"report_table {self.report_table!r} is not among the tables")
         self._check_roles()
+        self._check_sets()
         for derived in self.derived:
             self._check_derived(derived)
         if self.signals is not None:
@@ -234,6 +256,7 @@ class Dataset(Strict):
             for column in table.optional:
                 self._check_optional(table, column)
         self._check_derived_together()
+        self._check_sets_apart()
         return self
 
     def _need(self, key: str, table: str, column: str) -> None:
@@ -269,6 +292,55 @@ class Dataset(Strict):
         ):
             for attribute in attributes:
                 self._need(key, attribute.table, attribute.column)
+
+    def _check_sets(self) -> None:
+        """Sets of quasi-identifiers hold each of them at least once, and none holds another."""
+        known = {qid.name for qid in self.qid}
+        if len({each.name for each in self.qid_set}) < len(self.qid_set):
+            raise ValueError("qid_set: two sets have the same name")
+        for each in self.qid_set:
+            key, own = f"qid_set.{each.name}", set(each.qids)
+            if unknown := [name for name in each.qids if name not in known]:
+                raise ValueError(f"{key}: {unknown[0]!r} is no quasi-identifier")
+            if len(own) < len(each.qids):
+                raise ValueError(f"{key}: a quasi-identifier is named twice")
+            for other in self.qid_set:
+                if other is not each and own <= set(other.qids):
+                    raise ValueError(
+                        f"{key}: all of it is in {other.name}, which protects it: take it out"
+                    )
+        if len(self.qid_set) == 1:
+            raise ValueError("qid_set: one set alone: give two or more, or none")
+        if self.qid_set:
+            lost = known.difference(*(each.qids for each in self.qid_set))
+            if lost:
+                raise ValueError(
+                    f"qid_set: {min(lost)!r} is in no set, and nothing would protect it: name it "
+                    "in one"
+                )
+
+    def _check_sets_apart(self) -> None:
+        """Who knows one quasi-identifier of a column knows something of every other one, so that
+        they are in the same sets: what rows show of another set would rule candidates out."""
+        report = self.table(self.report_table)
+
+        def read_from(qid: Qid) -> set[Place]:
+            made = self.derived_of(qid.column)
+            if made is not None:
+                return self._read_from(made)
+            named = _sources(report, qid.column) or {qid.column}
+            return {(report.name, text) for text in named}
+
+        for first, second in combinations(self.qid if self.qid_set else (), 2):
+            apart = [
+                each.name for each in self.qid_set if (first.name in each.qids)
+                is not (second.name in each.qids)
+            ]  # fmt: skip
+            if apart and read_from(first) & read_from(second):
+                raise ValueError(
+                    f"qid_set.{apart[0]}: {first.name} and {second.name} are made from one column, "
+                    "so that who knows one knows something of the other: name both or neither"
+                )
 
     def _check_published(self, table: Table, column: str) -> None:
         """A published column is declared, and neither is nor shows an id or a quasi-identifier."""

@@ -201,6 +201,14 @@ class Qid(Strict):
         return self
 
 
+class QidSet(Strict):
+    """Quasi-identifiers that one attacker knows, of those that another one may not."""
+
+    name: Name
+    qids: tuple[Name, ...] = Field(min_length=1)
+    """Names of quasi-identifiers."""
+
+
 class Sensitive(Strict):
     """A sensitive or quasi-sensitive attribute, multi-valued where its table is a child."""
 

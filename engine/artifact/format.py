@@ -275,6 +275,13 @@ class DerivedClaim(_Strict):
         return {name: value for name, value in told(self).items() if value not in (None, (), [])}
 
 
+class QidSetClaim(_Strict):
+    """Quasi-identifiers that are protected by themselves: k and theta hold for them alone."""
+
+    name: Name
+    attributes: tuple[Name, ...] = Field(min_length=1)
+
+
 class Manifest(_Strict):
     """``manifest.json``: everything that is claimed of the artifact."""
 
@@ -319,6 +326,8 @@ class Manifest(_Strict):
     """One of each quasi-identifier; None: of a version before 4."""
     derived: tuple[DerivedClaim, ...] | None = None
     """Columns that were made from others; None: there are none."""
+    qid_sets: tuple[QidSetClaim, ...] | None = None
+    """Sets of quasi-identifiers that are protected each by itself; None: all are together."""
     files: dict[FileName, Digest]
     """SHA-256 of every file but this one and ``SHA256SUMS``."""
 
@@ -326,7 +335,9 @@ class Manifest(_Strict):
     def _told(self, told: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """What an artifact does not make use of, its manifest does not name."""
         values: dict[str, Any] = told(self)
-        unused = {name for name in ("stated", "shown", "derived") if values[name] is None}
+        unused = {
+            name for name in ("stated", "shown", "derived", "qid_sets") if values[name] is None
+        }
         unused |= set() if self.csv_safe else {"csv_safe"}
         return {name: value for name, value in values.items() if name not in unused}
 

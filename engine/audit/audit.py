@@ -41,6 +41,10 @@ PARTED = (
     "the release of {quarter} by {model} shows reports of a case in several regions, so the cases "
     "that match cannot be counted: give --scope group"
 )
+BY_SETS = (
+    "dataset {dataset} declares several sets of quasi-identifiers, of which no group is one: "
+    "give --scope match"
+)
 
 
 @dataclass(frozen=True)
@@ -248,6 +252,8 @@ def audit(
         AuditError: an unknown series, quarter or attack, or a bound that nobody told.
     """
     options = options or AuditOptions()
+    if dataset.qid_set and options.known is None:
+        return _audit_by_set(warehouse, dataset, series, options, progress)
     wrong = [scope for scope in options.scopes if scope not in SCOPES]
     if wrong or not options.scopes:
         raise AuditError(f"--scope {','.join(wrong)!r}: choose group or match")
@@ -284,6 +290,59 @@ def audit(
     found_gaps = tuple(gaps(warehouse, quarters))
     unknown = tuple(without_calendar(warehouse, quarters))
     return Audit(dataset.name, series, safe, rows, shown, leaving, found_gaps, unknown)
+
+
+def _audit_by_set(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    options: AuditOptions,
+    progress: Callable[[str], None] | None,
+) -> Audit:
+    """Judge a series by attackers who know one set of quasi-identifiers, one set after the other.
+
+    The candidates of who knows a set are the cases whose regions cover it, whatever they show of
+    other sets: scope = match, where a position that is not known says nothing. The groups of the
+    catalog are those of who knows all sets, so that there is no scope = group, and no verdict is
+    kept. The scope of a row names the set.
+
+    Raises:
+        AuditError: as of an audit, or scope = group alone is asked for.
+    """
+    if "match" not in options.scopes and set(options.scopes) <= set(SCOPES):
+        raise AuditError(BY_SETS.format(dataset=dataset.name))
+    found: list[Audit] = []
+    for name, positions in dataset.set_positions.items():
+        asked = replace(
+            options,
+            scopes=tuple(scope for scope in options.scopes if scope != "group"),
+            known=positions,
+            keep=False,
+        )
+        one = audit(warehouse, dataset, series, asked, progress)
+        names = [qid.name for qid in dataset.of_set(name).qid]
+
+        def named(
+            group: GroupEvidence, name: str = name, names: list[str] = names
+        ) -> GroupEvidence:
+            known = {key: value for key, value in group.qid.items() if key in names}
+            return replace(group, scope=f"{group.scope}, {name}", qid=known)
+
+        found.append(
+            replace(
+                one,
+                releases=[replace(row, scope=f"{row.scope}, {name}") for row in one.releases],
+                evidence=[named(group) for group in one.evidence],
+                erasure=[named(group) for group in one.erasure],
+            )
+        )
+    return replace(
+        found[0],
+        safe=all(one.safe for one in found),
+        releases=[row for one in found for row in one.releases],
+        evidence=[group for one in found for group in one.evidence],
+        erasure=[group for one in found for group in one.erasure],
+    )
 
 
 def _judge(

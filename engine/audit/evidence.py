@@ -20,6 +20,7 @@ from srsql.engine.audit.plan import (
     step_parameters,
     workspace,
 )
+from srsql.engine.errors import AuditError
 from srsql.engine.warehouse.series import next_cases_query, next_quarter
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -178,8 +179,14 @@ def extremes(
         attacks: as of an audit; default: what the release promises, else b, f and l.
 
     Raises:
-        AuditError: the quarter is not released in the series, or tells no bounds.
+        AuditError: the quarter is not released in the series, or tells no bounds, or the dataset
+            protects several sets of quasi-identifiers.
     """
+    if dataset.qid_set:
+        raise AuditError(
+            f"dataset {dataset.name} declares several sets of quasi-identifiers, and its groups "
+            "are those of who knows all of them: audit it at --scope match"
+        )
     options = AuditOptions(quarter, attacks)
     subjects = plan(warehouse, dataset, series, options)
     if any("md" in s.not_evaluated for s in subjects if s.reported):

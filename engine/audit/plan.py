@@ -78,6 +78,8 @@ class Subject:
     """All releases of the series that were made after it was replaced, of whatever quarter."""
     claims_erasure: bool
     """Whether whoever left it hides among k: every later version took whole groups out."""
+    known: tuple[int, ...] | None = None
+    """Positions of the quasi-identifiers that the attacker knows; None: all of them."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,8 @@ class AuditOptions:
     """Evaluate U as well, which takes about as long again."""
     held: frozenset[int] | None = None
     """The only releases that the attacker has; default: all that are or were out."""
+    known: tuple[int, ...] | None = None
+    """Positions of the quasi-identifiers that the attacker knows; None: all of them."""
     keep: bool = False
     """Keep the verdicts in the catalog (see :mod:`srsql.engine.audit.verdicts`); the bounds and
     attacks are those of each release, and a transaction is open."""
@@ -185,6 +189,7 @@ def plan(
             newer=tuple(other[0] for other in newer),
             since=tuple(other[0] for other in rows if newer and other[0] >= newer[0][0]),
             claims_erasure=bool(newer) and all(other[-1] for other in newer),
+            known=options.known,
         )
         if subject.reported:
             _check_bounds(subject)
@@ -245,6 +250,7 @@ def follow(warehouse: Warehouse, subjects: list[Subject], reported: Collection[i
         "release_ids": [subject.release_id for subject in subjects],
         "quarters": [subject.quarter_no for subject in subjects],
         "reported": [subject.release_id in reported for subject in subjects],
+        "known": positions_of(subjects[0].known),
     }
     everything = len(reported) == len(subjects)
     warehouse.run_step("audit/appearances_all" if everything else "audit/appearances", asked)
@@ -284,11 +290,17 @@ def step_parameters(subject: Subject, window: tuple[str, bool] | None = None) ->
         "side": side,
         "inside": inside,
         "release_id": subject.release_id,
+        "known": positions_of(subject.known),
         "newest": subject.newest,
         **{name: name in subject.attacks for name in ATTACKS if name != "p"},
         "k": subject.k,
         "weight_scale": subject.weight_scale,
     }
+
+
+def positions_of(known: tuple[int, ...] | None) -> list[int] | None:
+    """Positions as a parameter of a step."""
+    return None if known is None else list(known)
 
 
 def _fill_bounds(warehouse: Warehouse, subject: Subject, policy: ThetaPolicy | None) -> None:

@@ -22,6 +22,7 @@ from srsql.engine.warehouse.releases import (
     ReleasedTerms,
     claims_of,
     perturbed_positions,
+    qid_sets,
     released_terms,
 )
 from srsql.engine.warehouse.series import IMPORTED
@@ -235,6 +236,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
         term_format=term_format,
         suppressed_values=suppresses,
         counts_persons=bool(counted),
+        qid_sets=tuple(qid_sets(warehouse, release_id)),
         attacks=tuple(attacks),
         max_delay=max_delay,
         takes_in=takes_in,

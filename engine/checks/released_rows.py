@@ -9,8 +9,9 @@ member table, found by ``srsql_identity``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 
 from sqlglot import exp
 
@@ -51,18 +52,21 @@ CASE_VALUES = "srsql_published_value"
 def check_k(evidence: Evidence) -> list[Measure]:
     """k distinct cases."""
     least = evidence.claims.get("k", Fraction(evidence.release.k))
-    return evidence.ask("check_k", _rows(evidence), least.numerator)
+    return _by_set(evidence, lambda rows: evidence.ask("check_k", rows, least.numerator))
 
 
 def check_theta(evidence: Evidence) -> list[Measure]:
     """Every threshold, by what the rows show."""
-    return evidence.ask(
-        "check_theta",
-        _rows(evidence),
-        _values(evidence),
-        literal(THETA),
-        tables={THETA: query(TOPIC, "thresholds")},
-        parameters={"release": evidence.release.release_id},
+    return _by_set(
+        evidence,
+        lambda rows: evidence.ask(
+            "check_theta",
+            rows,
+            _values(evidence),
+            literal(THETA),
+            tables={THETA: query(TOPIC, "thresholds")},
+            parameters={"release": evidence.release.release_id},
+        ),
     )
 
 
@@ -117,17 +121,20 @@ def _persons_of(evidence: Evidence) -> dict[str, int | bool]:
 def check_theta_knowledge(evidence: Evidence) -> list[Measure]:
     """Every threshold, by what the rows show and their drugs suggest."""
     drugs = _case_terms(evidence, "drug", drugs=True)
-    return evidence.ask(
-        "check_theta_knowledge",
-        _rows(evidence),
-        _values(evidence),
-        *(literal(name) for name in (DRUG, KNOWLEDGE, THETA)),
-        tables={
-            DRUG: drugs.sql("duckdb"),
-            KNOWLEDGE: query(TOPIC, "external_knowledge"),
-            THETA: query(TOPIC, "thresholds"),
-        },
-        parameters={"release": evidence.release.release_id},
+    return _by_set(
+        evidence,
+        lambda rows: evidence.ask(
+            "check_theta_knowledge",
+            rows,
+            _values(evidence),
+            *(literal(name) for name in (DRUG, KNOWLEDGE, THETA)),
+            tables={
+                DRUG: drugs.sql("duckdb"),
+                KNOWLEDGE: query(TOPIC, "external_knowledge"),
+                THETA: query(TOPIC, "thresholds"),
+            },
+            parameters={"release": evidence.release.release_id},
+        ),
     )
 
 
@@ -328,6 +335,20 @@ def check_catalog(evidence: Evidence) -> list[Measure]:
             "seen_symptom": symptoms.sql("duckdb"),
         },
     )
+
+
+def _by_set(evidence: Evidence, ask: Callable[[str], list[Measure]]) -> list[Measure]:
+    """What is asked of the regions of rows; of each set of quasi-identifiers by itself, if several
+    are protected, with the name of the set in the scope."""
+    if not evidence.facts.qid_sets:
+        return ask(_rows(evidence))
+    dataset, schema = evidence.release.visible_dataset, evidence.release.schema
+    found: list[Measure] = []
+    for name in evidence.facts.qid_sets:
+        shown = partial(region_rows, dataset.of_set(name), schema, reports=False)
+        rows = evidence.table(f"srsql_published_row_{name}", shown)
+        found += [(*row[:2], f"{row[2]}, {name}", *row[3:]) for row in ask(rows)]
+    return found
 
 
 def _rows(evidence: Evidence) -> str:

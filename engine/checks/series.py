@@ -50,8 +50,11 @@ def check_series(evidence: Evidence) -> list[Measure]:
         alone = replace(options, releases=frozenset({release_id}))
         after = audit(warehouse, dataset, release.series, alone)
     else:
-        options = replace(options, keep=evidence.exposed)
-        after = audit_new(warehouse, dataset, release.series, release_id, options)
+        if dataset.qid_set:  # no verdicts are kept by set, of which a new release changes some
+            after = audit(warehouse, dataset, release.series, options)
+        else:
+            options = replace(options, keep=evidence.exposed)
+            after = audit_new(warehouse, dataset, release.series, release_id, options)
         worsened = _worsened(release, after)
         if worsened:
             raise CheckFailedError(_explain(worsened, release.quarter))

@@ -22,7 +22,7 @@ from srsql.engine.release.request import Range, Released, is_range
 from srsql.engine.release.series_commands import SeriesInfo
 from srsql.engine.risk.persons import AT, at_match
 from srsql.engine.risk.singling_out import DRUGS_OR_TERMS, ITEMS
-from srsql.engine.warehouse.releases import OPTIONAL_COLUMNS
+from srsql.engine.warehouse.releases import OPTIONAL_COLUMNS, QID_SETS
 from srsql.engine.warehouse.series import IDS, ORIGINAL
 
 if TYPE_CHECKING:  # it brings matplotlib
@@ -197,6 +197,12 @@ def linked_lines(links: list[MeasureRow]) -> Iterator[str]:
 
 def closing_lines(released: Released) -> Iterator[str]:
     """What the release does not protect, how long it took, and what was checked."""
+    if QID_SETS in released.manifest:
+        yield (
+            "  protected each by itself: {qid_sets}; whoever knows all of them is left with fewer "
+            "than k candidates for {union_below_k_percent} % of the cases, with one for "
+            "{union_one_candidate_percent} %".format(**released.manifest)
+        )
     if "below_k_percent_2_items" in released.manifest and "term_cases" in released.manifest:
         yield (
             "  drugs and terms are told of clusters; with the region, one of them leaves fewer "

@@ -13,6 +13,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.feasibility import BY_THETA, Bounds, bound_symptoms
 from srsql.engine.grouping.parts import Parts, group_in_parts
 from srsql.engine.grouping.patterns import Grouping, group_by_pattern
+from srsql.engine.grouping.qid_sets import group_by_sets, least_of
 from srsql.engine.grouping.reports import Records
 from srsql.engine.parameters import EpsilonScope, facts_of, parameter, read_fields
 from srsql.engine.parameters.takes import OneOf, Parsed, RefusedError, Whole
@@ -41,6 +42,12 @@ COUNTS_PERSONS = (
     "persons as of cases. Duplicates that were not suspected count as persons of their own."
 )
 """What the guarantee of a release that counts persons says beside that of its model."""
+BY_SETS = (
+    "Sets of quasi-identifiers are protected, each by itself ({sets}): a region is what rows show "
+    "of one set, and an attacker who knows quasi-identifiers of several sets together is not "
+    "defended against. {guarantee}"
+)
+"""What the guarantee of a release says that protects several sets."""
 Output = Literal["rows of cases", "terms", "synthetic rows"]
 Covered = Literal["none", "earliest", "all", "later"]
 
@@ -145,6 +152,8 @@ class GroupingModel(ABC):
     """How terms that are told apart from rows are released: disassociated, or generalized."""
     case_count_is_public: ClassVar[bool] = True
     """The public may know how many cases are released; not where made-up ones are among them."""
+    keeps_qid_sets: ClassVar[bool] = False
+    """Its bounds can be kept for several sets of quasi-identifiers, each for itself."""
     perturbs_values: ClassVar[bool] = False
     """Released values are drawn at random, so they prove neither k nor theta nor what they cover;
     ``srsql.perturbation`` tells which ones."""
@@ -232,7 +241,8 @@ class GroupingModel(ABC):
 
         ``draw``: text from which every random choice is derived.
         """
-        release.warehouse.run_step("grouping/regions")
+        if not release.dataset.qid_set:  # several sets made theirs as they grouped
+            release.warehouse.run_step("grouping/regions")
 
     def bound(self, release: Release, weight_scale: int) -> Bounds:
         """What the cases of a quarter must meet so that any grouping can; its tables are filled.
@@ -257,10 +267,17 @@ class GroupingModel(ABC):
 
     def group(self, grouping: Grouping) -> None:
         """Fill ``srsql_grouped`` and ``srsql_withheld`` from ``srsql_profile``."""
+        if grouping.release.dataset.qid_set:
+            group_by_sets(grouping, lambda part, size: self._group(part, 1, size))
+            return
         group_in_parts(grouping, self.parts, lambda most: self._group(grouping, most))
 
-    def _group(self, grouping: Grouping, most: int | None) -> int:
-        """Group and refine, by so many parts of a pattern at most; says how many there were."""
+    def _group(self, grouping: Grouping, most: int | None, size: int | None = None) -> int:
+        """Group and refine, by so many parts of a pattern at most; says how many there were.
+
+        ``size``: cases of a group, at least, in place of k, where a pattern has as many; nothing is
+        refined then.
+        """
         alpha = self.symptoms_limit or Fraction(1)
         limit = {"alpha_num": alpha.numerator, "alpha_den": alpha.denominator}
         rules: dict[str, Any] = {
@@ -278,7 +295,7 @@ class GroupingModel(ABC):
                 {
                     "pattern": pattern,
                     "weight_scale": grouping.weight_scale,
-                    "k": grouping.k,
+                    "k": grouping.k if size is None else least_of(grouping, pattern, size),
                     "draw": int.from_bytes(digest[:7]),
                     "leftovers": "merge" if self.leftovers == "merge" else "withhold",
                     "rules": rules,
@@ -286,6 +303,6 @@ class GroupingModel(ABC):
             )
 
         group_by_pattern(grouping, grouping.k, one_pattern)
-        if self.refine != "off":
+        if self.refine != "off" and size is None:
             parts.refine({"effort": self.refine, **limit})
         return parts.largest

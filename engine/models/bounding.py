@@ -36,6 +36,7 @@ class Ms(GroupingModel):
     name: ClassVar[str] = "ms"
     counts_persons: ClassVar[bool] = True
     family: ClassVar[str] = "single"
+    keeps_qid_sets: ClassVar[bool] = True
 
     @property
     def guarantee(self) -> str:
@@ -109,6 +110,7 @@ class Ppms(PeriodicalModel):
 
     name: ClassVar[str] = "ppms"
     counts_persons: ClassVar[bool] = True
+    keeps_qid_sets: ClassVar[bool] = True
     covers_earlier_regions: ClassVar[Covered] = "all"
 
 
@@ -118,6 +120,7 @@ class PpmsEar(PeriodicalModel):
 
     name: ClassVar[str] = "ppms-ear"
     counts_persons: ClassVar[bool] = True
+    keeps_qid_sets: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,7 @@ class PpmsPlus(PeriodicalModel):
 
     name: ClassVar[str] = "ppms++"
     counts_persons: ClassVar[bool] = True
+    keeps_qid_sets: ClassVar[bool] = True
     growth: ClassVar[Growth] = Growth(carriers_only=True, risk_after_joining=True)
 
 

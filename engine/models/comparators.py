@@ -93,8 +93,10 @@ class Comparator(GroupingModel):
 
     def generalize(self, release: Release, draw: str) -> None:
         """As every model, from the boxes that records have after they were gathered."""
-        boxes = "srsql_box" if self.record_unit == "report" else "srsql_bounded"
-        release.warehouse.run_step("grouping/regions", bounded=boxes)
+        if self.record_unit == "report":
+            release.warehouse.run_step("grouping/regions", bounded="srsql_box")
+        else:
+            super().generalize(release, draw)
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,7 @@ class XyAnonymity(Comparator):
 
     name: ClassVar[str] = "xy-anonymity"
     family: ClassVar[str] = "xy-anonymity"
+    keeps_qid_sets: ClassVar[bool] = True
     record_unit: ClassVar[Records] = "case"
     guaranteed_bounds: ClassVar[frozenset[str]] = frozenset({"k"})
     unpublishable: ClassVar[str] = ""

@@ -82,6 +82,7 @@ from srsql.engine.warehouse.releases import (
     find_ingestion,
     not_released,
     over_lattice,
+    qid_sets,
     released_terms,
     staleness,
 )
@@ -303,6 +304,8 @@ def _need_correctable(
             "terms that are told apart from rows are in clusters and chunks of many cases, which "
             "would have to be made anew"
         )
+    elif qid_sets(warehouse, release_id):
+        why = "groups of one set of quasi-identifiers cut those of another"
     elif MODELS[model].record_unit == "report":
         why = "reports of a case can be in several groups"
     if why:

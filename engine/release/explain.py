@@ -112,9 +112,16 @@ def explain(
             the series.
 
     Raises:
-        LookUpError: nobody knows the case in that quarter, or the series shows no rows of cases.
+        LookUpError: nobody knows the case in that quarter, or the series shows no rows of cases,
+            or the dataset protects several sets of quasi-identifiers.
         ReleaseError: the quarter is not released.
     """
+    if dataset.qid_set:
+        raise LookUpError(
+            f"dataset {dataset.name} declares several sets of quasi-identifiers, and a region is "
+            "made of groups of each, which the catalog does not keep: 'srsql attack --quarter "
+            f"{quarter}' shows who is left to somebody who knows a set"
+        )
     release_id = released_id(warehouse, dataset, quarter, series)
     need_cases(warehouse, dataset.name, series, LookUpError)
     row = warehouse.rows(query(TOPIC, "release"), {"release_id": release_id})[0]

@@ -12,7 +12,7 @@ from srsql.engine.grouping.feasibility import InfeasibleValue
 from srsql.engine.grouping.parts import RULE
 from srsql.engine.grouping.thresholds import ThetaPolicy
 from srsql.engine.measures import MeasureRow
-from srsql.engine.models.base import SUPPRESSES, GroupingModel
+from srsql.engine.models.base import BY_SETS, SUPPRESSES, GroupingModel
 from srsql.engine.risk.persons import OF_PERSONS
 from srsql.engine.risk.singling_out import PUBLIC_SHARES
 from srsql.engine.terms.parameters import DisassociationParameters
@@ -85,7 +85,9 @@ class Parameters:
             "dataset_fingerprint": dataset.fingerprint,
             "software_version": __version__,
             "model": self.model.name,
-            "guarantee": self.model.guarantee,
+            "guarantee": BY_SETS.format(sets=dataset.sets_text, guarantee=self.model.guarantee)
+            if dataset.qid_set
+            else self.model.guarantee,
             "k": self.model.k,
             "k_effective": k_effective,
             "theta": theta if "theta" in self.model.guaranteed_bounds else "not kept",

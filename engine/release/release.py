@@ -54,6 +54,7 @@ from srsql.engine.release.memory import (
     standing_release,
 )
 from srsql.engine.release.optional_columns import need_shown, optional_facts, with_optional
+from srsql.engine.release.qid_sets import need_sets_kept, set_facts
 from srsql.engine.release.request import (
     Clock,
     Progress,
@@ -150,6 +151,7 @@ def release(
     dataset = model.prepare_dataset(dataset)
     if request.terms:
         request = replace(request, terms=request.terms.of(dataset, model.k))
+    need_sets_kept(dataset, request)
     shown = with_optional(warehouse, dataset, request)
     visible_dataset = visible_part(shown, model, request.terms)
     need_shown(visible_dataset, request)
@@ -211,11 +213,13 @@ def release(
                     warehouse, visible_dataset, current.release_id, SOME_CASES
                 )
             with clock.stage("views"):
-                persons = measure_persons(warehouse, current.release_id)
+                by_set = bool(dataset.qid_set)  # by which persons are not counted
+                persons = [] if by_set else measure_persons(warehouse, current.release_id)
+                unsearched = [] if by_set else unsearched_periods(warehouse, current.release_id)
                 told = (
                     _told(current, request, series)
                     | limited
-                    | told_persons(persons, unsearched_periods(warehouse, current.release_id))
+                    | told_persons(persons, unsearched)
                     | pool[1]
                 )
                 figures = Figures(
@@ -532,7 +536,7 @@ def _publish(
     public_k = figures.k if model.claims else shown_k(current)
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(figures.exposed)}
-    facts |= optional_facts(request)
+    facts |= {**optional_facts(request), **set_facts(current)}
     facts |= public_persons(figures.persons, perturbs=model.perturbs_values)
     if request.counts_persons:
         guarantee = f"{model.guarantee} {COUNTS_PERSONS}"

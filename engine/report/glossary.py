@@ -63,12 +63,17 @@ def beside_region(visible_dataset: Dataset, manifest: dict[str, Any]) -> dict[st
 
 
 def singled_out_facts(manifest: dict[str, Any]) -> list[Fact]:
-    """The share of the cases that two known items single out, where a manifest tells it."""
+    """What a manifest tells of cases that all sets together, or two items, single out."""
+    facts = []
+    union = manifest.get("union_one_candidate_percent")
+    if union is not None:
+        name = "of cases singled out by all sets of quasi-identifiers together"
+        facts.append(Fact("union", name, union, f"{union} %"))
     share = manifest.get("one_candidate_percent_2_items")
-    if share is None:
-        return []
-    name = f"of cases singled out by region and 2 {manifest.get(ITEMS, DRUGS_OR_TERMS)}"
-    return [Fact("singled-out", name, share, f"{share} %")]
+    if share is not None:
+        name = f"of cases singled out by region and 2 {manifest.get(ITEMS, DRUGS_OR_TERMS)}"
+        facts.append(Fact("singled-out", name, share, f"{share} %"))
+    return facts
 
 
 def suppressed_facts(manifest: dict[str, Any], worst: float | None = None) -> list[Fact]:

@@ -95,19 +95,17 @@ def internal_quarter(subject: Subject) -> Page:
     shapes = catalog_shapes(release)
     exposed = subject.status == "released"
     compared = comparisons(release) if exposed and dataset.signal_rows and shapes.groups else []
-    audited = audit(
-        warehouse,
-        dataset,
-        series,
-        AuditOptions(
-            quarter=release.quarter,
-            scopes=("group",),
-            draft=None if exposed else release.release_id,
-            evidence=1,
-        ),
+    by_set = bool(dataset.qid_set)  # groups are of who knows all sets: none of them is played
+    options = AuditOptions(
+        quarter=release.quarter,
+        scopes=("group",),
+        draft=None if exposed else release.release_id,
+        evidence=1,
     )
-    verdict = next(row for row in audited.releases if row.release_id == release.release_id)
-    worst = [group for group in audited.evidence if group.release_id == release.release_id]
+    audited = None if by_set else audit(warehouse, dataset, series, options)
+    of_audit, evidence = (audited.releases, audited.evidence) if audited else ([], [])
+    verdict = next((row for row in of_audit if row.release_id == release.release_id), None)
+    worst = [group for group in evidence if group.release_id == release.release_id]
     playable = exposed and not is_parted(warehouse, release.release_id)
     worked = work_attack(release, worst[0], play=playable) if worst else None
     model = MODELS.get(subject.manifest["model"])
@@ -134,9 +132,9 @@ def internal_quarter(subject: Subject) -> Page:
         shapes=shapes,
         groups=group_figures(
             shapes,
-            release.k if "k" in promised else None,
+            release.k if "k" in promised and not by_set else None,
             "group",
-            bounded="theta" in promised,
+            bounded="theta" in promised and not by_set,
         ),
         thetas=_thetas(release, shapes),
         infeasible=_infeasible(subject.manifest),
@@ -246,8 +244,11 @@ def measures_table(rows: list[MeasureRow], caption: str = "Every metric and ever
     )  # fmt: skip
 
 
-def _risk(rows: list[MeasureRow], verdict: AuditRow) -> Figure | None:
-    """Every share of groups in danger, and of persistence, which only informs unless it gates."""
+def _risk(rows: list[MeasureRow], verdict: AuditRow | None) -> Figure | None:
+    """Every share of groups in danger, and of persistence, which only informs unless it gates.
+
+    ``verdict``: None where sets of quasi-identifiers are protected each by itself.
+    """
     bars: list[tuple[str, float, float, bool | None]] = [
         (
             f"{row.measure.upper()} ({row.scope.partition(':')[0]})",
@@ -261,6 +262,8 @@ def _risk(rows: list[MeasureRow], verdict: AuditRow) -> Figure | None:
     ]  # fmt: skip
     if not bars or not bars[0][2]:
         return None
+    if verdict is None:
+        return risk_figure(bars)
     gates = "p" in verdict.attacks
     found = float(verdict.persistence or 0)
     name = "P (group)" if gates else "P (group), not defended"

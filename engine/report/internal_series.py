@@ -65,8 +65,10 @@ def internal_series(
     imported = rows[0].model == IMPORTED
     judged = bounds is not None or not imported
     options = bounds or (UNTOLD if imported else AuditOptions())
-    audited = audit(warehouse, dataset, series, replace(options, scopes=("group",), evidence=0))
-    verdicts = {row.release_id: row for row in audited.releases}
+    scope = "match" if dataset.qid_set else "group"
+    audited = audit(warehouse, dataset, series, replace(options, scopes=(scope,), evidence=0))
+    # by set there are several verdicts of a release, of which the worst stands
+    verdicts = {row.release_id: row for row in sorted(audited.releases, key=_dangerous)}
     shown = [verdicts[row.release_id] for row in rows]
     left = [row.erasure for row in audited.releases if row.erasure is not None]
     worst = warehouse.value(query("report/release", "suppressed"), {"releases": [*verdicts]})
@@ -108,7 +110,9 @@ def internal_series(
         quarters=_quarters(rows, imported=imported),
         risk=Table(
             "risk",
-            "Audit of the series as it stands now, candidates within the group: groups in danger",
+            "Audit of the series as it stands now, candidates "
+            + ("by the worst set of quasi-identifiers" if dataset.qid_set else "within the group")
+            + ": groups in danger",
             ("quarter", "attacks", "not evaluated", "groups", "DIG", "DSG", "SSG", "DIR", "DSR",
              "SSGR", "P", "P gates", "self-excluded", "safe"),
             [

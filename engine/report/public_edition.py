@@ -102,6 +102,8 @@ def public_quarter(released: PublicDatabase, quarter: str) -> Page:
     own, dataset, schema = released.warehouse, released.dataset, released.schemas[quarter]
     shapes = published_shapes(own, dataset, schema)
     kept = bounds_of_regions(manifest["model"])
+    if dataset.qid_set:  # no bound holds for the region over all sets
+        kept = frozenset()
     k = int(manifest["k"]) if "k" in kept else None
     pairs, listed = 0, list[Signal]()
     if dataset.signal_rows and shapes.groups:

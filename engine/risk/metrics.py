@@ -12,6 +12,7 @@ from typing import Any
 
 from srsql.engine.errors import PolicyError
 from srsql.engine.measures import MeasureRow
+from srsql.engine.risk.qid_sets import measure_sets
 from srsql.engine.risk.term_counts import (
     Answering,
     CombinationShare,
@@ -55,6 +56,9 @@ MACROS = (
     "delay_rate({id})",
 )
 """Calls in the schema ``srsql``; each returns uniform rows."""
+BY_SET = ("group_size", "dr", "reached_by_duplicates", "least_persons")
+"""Measures of groups, which are not those of anybody who knows one set of quasi-identifiers; where
+a release protects several, the first two are taken of each, and persons are not counted."""
 SUPPRESSED = ("suppressed", "chosen")
 """Measure and scope of suppressed classes, which are not the values that cases gave up."""
 MANY_AT_ENDS = 0.1
@@ -99,6 +103,8 @@ def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
     if perturbs:  # a draw has no width, so the loss of regions says nothing
         rows = [row for row in rows if row.measure not in ("nil", "il_per_group")]
         return rows + _at_domain_ends(warehouse, release_id)
+    if sets := measure_sets(warehouse, release_id):
+        return [row for row in rows if row.measure not in BY_SET] + sets
     if model != IMPORTED:
         return rows
     return [

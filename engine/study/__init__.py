@@ -83,6 +83,7 @@ def compare(
     from srsql.engine.study.compare_page import judge, page  # brings matplotlib
 
     workers.check()
+    workers.need_one_set(dataset)
     listed = quarters_of(warehouse, dataset, quarters)
     _check_samples(warehouse, dataset, listed, grid)
     data = fingerprint(warehouse, dataset, listed, rules)
@@ -182,6 +183,7 @@ def advise(
 
     workers = replace(workers, error=AdviseError)
     workers.check()
+    workers.need_one_set(dataset)
     models = models_for(warehouse, dataset, series, quarter, sweep.models)
     wanted = settings(sweep, models)
     folder = workers.make_folder()

@@ -335,6 +335,28 @@ OPTIONAL_COLUMNS = "optional_columns"
 """What the manifests call the optional columns that a release shows."""
 
 
+QID_SETS = "qid_sets"
+"""What the manifests call the sets of quasi-identifiers that a release protects each by itself."""
+
+
+def qid_sets(warehouse: Warehouse, release_id: int) -> dict[str, tuple[int, ...]]:
+    """Name of each set of quasi-identifiers that a release protects by itself -> its positions.
+
+    Empty: all of its quasi-identifiers are protected together.
+    """
+    rows = warehouse.rows(query(TOPIC, "qid_sets"), {"release_id": release_id})
+    if not rows:
+        return {}
+    places = dict(
+        warehouse.rows(
+            "SELECT a.attribute, a.position FROM srsql.attribute AS a WHERE a.release_id = ?",
+            [release_id],
+        )
+    )
+    sets = (each.split(": ") for each in rows[0][0].split("; "))
+    return {name: tuple(sorted(places[n] for n in text.split(", "))) for name, text in sets}
+
+
 def optional_columns(
     warehouse: Warehouse, dataset: str, series: str | None, but: str | None = None
 ) -> list[list[str]]:

@@ -130,10 +130,10 @@ CREATE OR REPLACE MACRO srsql.exceeds(weight, theta_num, theta_den, cases, weigh
 weight::HUGEINT * theta_den > theta_num::HUGEINT * cases * weight_scale;
 
 -- What:    the region of groups as a box.
--- Inputs:  groups(release_id, group_id).
+-- Inputs:  groups(release_id, group_id); known: positions, the others count as missing; NULL: all.
 -- Outputs: release_id, group_id, box; distinct.
 -- Source:  SPEC section 9 (a missing value covers everything).
-CREATE OR REPLACE MACRO srsql.region_boxes(groups) AS TABLE
+CREATE OR REPLACE MACRO srsql.region_boxes(groups, known) AS TABLE
 WITH
 asked AS MATERIALIZED (
     SELECT DISTINCT g.release_id, g.group_id FROM query_table(groups) AS g
@@ -158,6 +158,7 @@ LEFT JOIN srsql.region AS e
         a.release_id = e.release_id
         AND a.group_id = e.group_id
         AND p.position = e.position
+        AND (known IS NULL OR list_contains(known, p.position))
 GROUP BY a.release_id, a.group_id;
 
 -- What:    where each followed-up case of a series was before and will be after each of its

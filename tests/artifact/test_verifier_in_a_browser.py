@@ -23,6 +23,7 @@ from oracles.signals import measures
 from support.artifacts import edit, manifest_of, read_csv, rehash, tables_of, write_csv
 from support.browser import BROWSER, Tab, tab
 from support.quarters import Report, crowd, next_version, write_quarter
+from support.sets import SETS, give_one_finding, move_case, write_series, write_sets
 
 from srsql import Engine, open_artifact, verify, write_verifier_page
 
@@ -505,6 +506,48 @@ def test_what_artifacts_show_together_fails_where_each_passes(
     assert verdicts["series/packed"] == "yes"
     if check == "series (series)":
         assert not found["ask"]
+
+
+@pytest.fixture(scope="module")
+def by_set(plain_pages: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Artifacts of a dataset that protects two sets of quasi-identifiers, of two quarters."""
+    folder = tmp_path_factory.mktemp("sets")
+    dataset, periods = write_sets(folder), ("2020", "2021")
+    write_series(folder / "rows", 1, 90, periods)
+    with Engine(folder / "w.duckdb") as engine:
+        for period in periods:
+            engine.ingest([folder / "rows" / period], dataset=str(dataset), period=period)
+            engine.release(period, **MS | {"theta": "1/2"}, on_infeasible="withhold")
+            engine.publish(period, folder / "out" / period, format="csv")
+    return folder / "out"
+
+
+def test_sets_of_quasi_identifiers_are_judged_each_by_itself(
+    page: Tab, by_set: Path, tmp_path: Path
+) -> None:
+    found = shown(page, by_set)
+    assert failed(found) == set(), found["checks"]
+    judged = verify([by_set / "2020", by_set / "2021"])
+    assert judged.passed
+    totals = {(check.name, check.artifact): check.total for check in judged.checks}
+    told = {row[0]: int(row[2].replace(",", "")) for row in found["checks"]}
+    for name in ("new k", "new theta", "cover"):
+        assert told[f"{name} (series)"] == totals[name, "series"]
+    work = ("country", "job", "age_low", "age_high")
+    for name, forge, check, fault in (
+        ("k", lambda folder: move_case(folder, ("country",)), "k", "set clinic: region"),
+        ("theta", lambda folder: give_one_finding(folder, work), "theta", "set work: region"),
+    ):
+        assert set(SETS) == {"clinic", "work"}
+        folder = tmp_path / name
+        shutil.copytree(by_set / "2020", folder)
+        forge(folder)
+        found = shown(page, folder)
+        assert check in failed(found), found["checks"]
+        assert any(fault in row[3] for row in found["checks"] if row[0] == check), found["checks"]
+        due = {each.name: each.total for each in verify(folder).checks}
+        (row,) = [row for row in found["checks"] if row[0] == check]
+        assert int(row[2].replace(",", "")) == due[check]
 
 
 PAIRS: list[tuple[str, Question, dict[str, Any]]] = [

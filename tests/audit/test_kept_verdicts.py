@@ -382,6 +382,9 @@ def test_the_box_of_a_group_has_a_pair_per_quasi_identifier_and_missing_ones_say
                                   ("d", "sex", "M", "Any", 1, 1, 1, 0, 1, None, None)])  # fmt: skip
     asked = own_sql.table("asked", "release_id INTEGER, group_id INTEGER",
                           [(1, 0), (1, 0), (1, 1), (2, 0)])  # fmt: skip
-    rows = own_sql.rows(f"FROM srsql.region_boxes({asked}) ORDER BY release_id, group_id")
+    boxes = f"srsql.region_boxes({asked}, NULL::INTEGER[])"
+    rows = own_sql.rows(f"FROM {boxes} ORDER BY release_id, group_id")
     nothing = [ANYTHING, ANYTHING]
     assert rows == [(1, 0, [-10, 20, -1, 1]), (1, 1, nothing + nothing), (2, 0, [-5, 6, -2, 2])]
+    (row,) = own_sql.rows(f"FROM srsql.region_boxes({asked}, [1]) WHERE release_id = 2")
+    assert row == (2, 0, [*nothing, -2, 2])  # who knows the sex alone

@@ -126,7 +126,7 @@ def rehash(
             table["rows"] = len(tables[table["name"]])
             table["content_sha256"] = content_of(tables[table["name"]])
         told["counts"]["released_reports"] = len(reports)
-        told["counts"]["released_cases"] = len({row["caseid"] for row in reports})
+        told["counts"]["released_cases"] = len({row[case_id_of(told)] for row in reports})
         if told.get("shown"):
             told["shown"] = shown_of(folder, told, reports)
     if isinstance(told["artifact_version"], int) and told["artifact_version"] < CATALOGUED:
@@ -162,6 +162,12 @@ def _reword(folder: Path, told: dict[str, Any]) -> None:
     (folder / "data-dictionary.csv").write_bytes(dictionary_csv(m))
 
 
+def case_id_of(told: dict[str, Any]) -> str:
+    """The column of case ids in the report table, as a manifest declares it."""
+    (columns,) = (t["columns"] for t in told["tables"] if t["name"] == told["report_table"])
+    return next((c["name"] for c in columns if c.get("role") == "case id"), "caseid")
+
+
 def shown_of(
     folder: Path, told: dict[str, Any], reports: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
@@ -180,7 +186,7 @@ def shown_of(
             else:
                 node = row[name]
                 how = "any" if node in roots else "several" if node in inner else "single"
-            cases[row["caseid"]] = how
+            cases[row[case_id_of(told)]] = how
         hows = list(cases.values())
         found.append(
             {"attribute": name, **{h: hows.count(h) for h in ("single", "several", "any")}}

@@ -37,6 +37,7 @@ from srsql.engine.artifact.format import (
     Counts,
     Format,
     Manifest,
+    QidSetClaim,
     QuarterManifest,
     RangeManifest,
     ShownCases,
@@ -357,6 +358,8 @@ def _claims(
         attributes=_attributes(dataset) if dataset.rows else (),
         tables=tuple(tables),
         derived=derived_claims(dataset) or None,
+        qid_sets=tuple(QidSetClaim(name=s.name, attributes=s.qids) for s in dataset.qid_set)
+        or None,
         files={},
     )
 

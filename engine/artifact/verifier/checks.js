@@ -311,6 +311,8 @@ function checkDeclaration({part, trees}) {
   check.total += due.length;
   if (due.join() !== told.join())
     check.add(() => `the quasi-identifiers are not as the dataset ${part.dataset} declares them`);
+  if (part.qid_sets) check.add(() => `sets of quasi-identifiers are protected each by itself, and the `
+    + `dataset ${part.dataset} declares none`);
   for (const [name, nodes] of part.report_table === null ? [] : shipped.trees) {
     const found = JSON.stringify([...(trees.get(name) ?? [])].sort());
     if (found !== JSON.stringify([...nodes].sort()))

@@ -30,7 +30,7 @@ const TERM_TABLES = new Map([
  *     withheld_reports?: number | null},
  *   report_table: string | null, terms?: {attributes: string[], cases?: number | null} | null,
  *   attributes: Attribute[], tables: DeclaredTable[], csv_safe?: boolean,
- *   derived?: unknown}} Manifest
+ *   derived?: unknown, qid_sets?: {name: string, attributes: string[]}[] | null}} Manifest
  * @typedef {{parts: Manifest[], several: boolean, files: Map<string, string>,
  *   ids: Map<string, Dictionary>}} Artifact
  */
@@ -126,6 +126,7 @@ const QUARTER = {
       "attribute?": orNull(text(NAME))}))})),
   "csv_safe?": FLAG, "stated?": UNREAD, "shown?": UNREAD,
   "derived?": UNREAD,
+  "qid_sets?": orNull(listOf(record({name: text(NAME), attributes: listOf(text(NAME), 1)}), 2)),
 };
 const ONE = record({...QUARTER, files: FILES});
 const SEVERAL = record({artifact_version: oneOf(3, 4), software_version: ANY_TEXT,

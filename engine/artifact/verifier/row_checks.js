@@ -20,36 +20,38 @@ const NOBODY = {caseOf: new Int32Array(0), reports: {name: "", columns: [], rows
 
 /** @param {Manifest} part
  * @param {Map<string, Rows>} tables
+ * @param {string[] | null} [of] The quasi-identifiers that make a region; null: all.
  * @returns {Cases} */
-function casesOf(part, tables) {
+function casesOf(part, tables, of = null) {
   const reports = /** @type {Rows} */ (tables.get(part.report_table ?? ""));
   const {report, patient} = idsOf(reports);
-  const bounds = reports.columns.filter(column => column.attribute);
+  const bounds = reports.columns.filter(column => column.attribute
+    && (!of || of.includes(column.attribute)));
   const caseOf = new Int32Array(report.dictionary.values.length).fill(-1);
   const byText = new Map(), regionRow = [], regions = /** @type {string[]} */ ([]);
   const firstRegion = new Int32Array(patient.dictionary.values.length).fill(-1);
   const more = new Map(), pairs = [], cases = [];
   for (let row = 0; row < reports.rows; row++) {
-    const [id, of] = [report.codes[row], patient.codes[row]];
-    if (id >= 0) caseOf[id] = of;
+    const [id, person] = [report.codes[row], patient.codes[row]];
+    if (id >= 0) caseOf[id] = person;
     const key = bounds.map(column => column.codes[row]).join();
     let region = byText.get(key);
     if (region === undefined) {
       region = regions.length;
       byText.set(key, region);
       regionRow.push(row);
-      regions.push(regionText(part, reports, row));
+      regions.push(regionText(part, reports, row, of));
     }
-    if (of < 0 || firstRegion[of] === region) continue;
-    if (firstRegion[of] < 0) {
-      firstRegion[of] = region;
-      cases.push(of);
+    if (person < 0 || firstRegion[person] === region) continue;
+    if (firstRegion[person] < 0) {
+      firstRegion[person] = region;
+      cases.push(person);
     } else {
-      const others = more.get(of) ?? new Set();
+      const others = more.get(person) ?? new Set();
       if (others.has(region)) continue;
-      more.set(of, others.add(region));
+      more.set(person, others.add(region));
     }
-    pairs.push([region, of]);
+    pairs.push([region, person]);
   }
   return {caseOf, reports, cases, regions, regionRow, pairs};
 }
@@ -58,9 +60,10 @@ function casesOf(part, tables) {
  *
  * @param {Manifest} part
  * @param {Rows} reports
- * @param {number} row */
-function regionText(part, reports, row) {
-  return part.attributes.map(attribute => {
+ * @param {number} row
+ * @param {string[] | null} of The quasi-identifiers that are told; null: all. */
+function regionText(part, reports, row, of) {
+  return part.attributes.filter(({name}) => !of || of.includes(name)).map(attribute => {
     const ends = regionColumns(reports.columns, attribute)
       .map(column => valueAt(/** @type {Column} */ (column), row));
     const [low, high] = ends.map(end => end === null ? "any" : printable(end));
@@ -79,10 +82,44 @@ function checkRows(quarter, cases, treeFaults) {
   const made = [() => checkIds(quarter, cases), () => checkOrder(quarter),
     () => checkPeriod(quarter, cases), () => checkCounts(part, cases),
     () => checkBounds(quarter, cases, treeFaults), () => checkOneRegion(cases),
-    () => checkK(part, cases), () => checkTheta(quarter, cases),
+    () => bySet(quarter, own => checkK(part, own.cases)),
+    () => bySet(quarter, own => checkTheta(own, own.cases)),
     () => checkThresholds(quarter)];
   const names = OF_ROWS.slice(3, -1);
   return made.filter((_, n) => !skipped.includes(names[n])).map(make => make());
+}
+
+/** A quarter as those see it who know one set of quasi-identifiers, with the name of the set; where no
+ * sets are protected by themselves, as it is.
+ *
+ * @param {Quarter} quarter
+ * @returns {{name: string, seen: Quarter}[]} */
+function seenBySet(quarter) {
+  const {part, tables} = quarter;
+  if (!part.qid_sets) return [{name: "", seen: quarter}];
+  return part.qid_sets.map(({name, attributes}) =>
+    ({name, seen: {...quarter, cases: casesOf(part, tables, attributes)}}));
+}
+
+/** A check of regions; where sets of quasi-identifiers are protected each by itself, of the regions of
+ * one set after the other.
+ *
+ * @param {Quarter} quarter
+ * @param {(seen: Quarter) => Check} make
+ * @returns {Check} */
+function bySet(quarter, make) {
+  const sets = quarter.part.qid_sets;
+  if (!sets) return make(quarter);
+  const names = quarter.part.attributes.map(({name}) => name);
+  const lost = names.filter(name => !sets.some(({attributes}) => attributes.includes(name)));
+  const all = seenBySet(quarter).map(({seen}) => make(seen));
+  const check = new Check(all[0].name, 0);
+  all.forEach((one, n) => {
+    check.total += one.total;
+    for (let at = 0; at < one.count; at++) check.add(() => `set ${sets[n].name}: ${one.places[at]}`);
+  });
+  for (const name of lost) check.add(() => `${name} is in no set, so that nothing protects it`);
+  return check;
 }
 
 /** @param {Quarter} quarter

@@ -37,6 +37,7 @@ function incomparable(quarters) {
   const facts = ({part, trees: own}) => [["dataset", part.dataset], ["series", part.series],
     ["kind of case ids", [part.case_ids, part.parameters.ids ?? null]],
     ["key of the pseudonyms", part.key_id], ["quasi-identifiers", part.attributes],
+    ["sets of quasi-identifiers", part.qid_sets ?? null],
     ["hierarchies", [...own].map(([name, tree]) => [name, [...tree]])]];
   const due = facts({...quarters[0], part: first, trees});
   for (const quarter of quarters.slice(1))
@@ -99,7 +100,8 @@ function firstQuarters(quarters) {
   return first;
 }
 
-/** At least k cases of every region are new, and thresholds hold among these.
+/** At least k cases of every region are new, and thresholds hold among these; where sets of
+ * quasi-identifiers are protected each by itself, of every region of one set after the other.
  *
  * @param {Quarter[]} quarters
  * @param {Quarter[]} judged
@@ -107,19 +109,19 @@ function firstQuarters(quarters) {
  * @returns {Check[]} */
 function newCaseChecks(quarters, judged, first) {
   const enough = new Check("new k", 0), theta = new Check("new theta", 0);
-  for (const quarter of judged) {
-    const {part, cases, thresholds} = quarter, fresh = new Int32Array(cases.regions.length);
+  for (const {name, seen} of judged.flatMap(seenBySet)) {
+    const {part, cases, thresholds} = seen, fresh = new Int32Array(cases.regions.length);
     for (const [region, of] of cases.pairs)
       if (quarters[/** @type {number} */ (first.get(of))].part.quarter === part.quarter)
         fresh[region] += 1;
     const place = (/** @type {number} */ region) =>
-      `${printable(part.quarter)} region (${cases.regions[region]})`;
+      `${name ? `set ${name}: ` : ""}${printable(part.quarter)} region (${cases.regions[region]})`;
     enough.total += fresh.length;
     fresh.forEach((count, region) => {
       if (count < part.k)
         enough.add(() => `${place(region)} has ${count} new case(s), k is ${part.k}`);
     });
-    for (const {region, value, count} of valuesByRegion(quarter)) {
+    for (const {region, value, count} of valuesByRegion(seen)) {
       theta.total += 1;
       const [num, den] = thresholds.values.get(upper(value)) ?? [1n, 1n];
       const most = BigInt(Math.max(fresh[region], part.k));

@@ -252,6 +252,8 @@ function checkPart(artifact, part, tables, bytes, notShown) {
     + `page does not know version ${part.dataset_version} of dataset ${part.dataset}`);
   if (part.derived) notShown.push(`${place}what is claimed of derived columns, and that rows show no more `
     + "than their rules make (srsql verify checks it)");
+  if (part.qid_sets) notShown.push(`${place}what the sets of quasi-identifiers single out together, which `
+    + "the manifest tells (srsql verify checks it)");
   notShown.push(...notClaimed(part).map(([name, why]) => `${place}${name}: ${why}`));
   if (part.terms) notShown.push(`${place}that terms which are told apart from rows are k^m-anonymous: `
     + "check it with srsql verify");

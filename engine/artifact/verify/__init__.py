@@ -33,6 +33,7 @@ CHECKS = {
     "theta": "no value is held by a larger share of a region's cases than its threshold",
     "thresholds": "thresholds are given of released values only, each once, as the parameters say",
     "terms": "terms that are told apart are k^m-anonymous in every chunk, in clusters of k",
+    "sets": "each quasi-identifier is in a protected set, and what all sets single out is as told",
     "derived": "what is claimed of derived columns follows from their rules, and rows show no more",
     "declaration": "roles, domains and hierarchies are the dataset's, where it ships with srsql",
     "policy": "the released rows do not contradict the policy that thresholds follow",

@@ -31,7 +31,7 @@ from srsql.engine.artifact.format import (
 )
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
-from srsql.engine.models.base import COUNTS_PERSONS, SUPPRESSES, GroupingModel
+from srsql.engine.models.base import BY_SETS, COUNTS_PERSONS, SUPPRESSES, GroupingModel
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.series import IDS
 from srsql.version import __version__
@@ -245,9 +245,19 @@ def _promise_faults(manifest: Manifest) -> list[str]:
         guarantee = f"{guarantee} {COUNTS_PERSONS}"
         if not model.counts_persons:
             faults.append(f"persons are counted, and {manifest.model} counts cases")
+    if manifest.qid_sets:
+        guarantee = BY_SETS.format(sets=sets_text(manifest), guarantee=guarantee)
+        if not kind.keeps_qid_sets:
+            faults.append(f"several sets are protected, and {manifest.model} keeps none by itself")
     if written_here(manifest) and manifest.guarantee != guarantee:
         faults.append(f"the guarantee is not that of {manifest.model} with these parameters")
     return faults
+
+
+def sets_text(manifest: Manifest) -> str:
+    """The sets of quasi-identifiers in words, as the parameter ``qid_sets`` has them."""
+    sets = manifest.qid_sets or ()
+    return "; ".join(f"{each.name}: {', '.join(each.attributes)}" for each in sets)
 
 
 def _person_faults(manifest: Manifest) -> list[str]:

@@ -143,6 +143,9 @@ def differences(manifest: Manifest, trees: Trees, dataset: Dataset) -> list[str]
         dataset: with the tables that have rows there.
     """
     faults = [*_table_faults(manifest, dataset), *_attribute_faults(manifest, dataset)]
+    told = [(each.name, each.attributes) for each in manifest.qid_sets or ()]
+    if told != [(each.name, each.qids) for each in dataset.qid_set]:
+        faults.append("other sets of quasi-identifiers are protected, or none")
     faults += derived_differences(manifest, dataset, derived_claims(dataset))
     return faults + (list(_tree_faults(trees, dataset)) if manifest.report_table else [])
 

@@ -99,14 +99,75 @@ def check_rows(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest)
     checks = [
         run_check(con, "artifact/row_checks", name, claims)
         for name in ROW_CHECKS
-        if name not in unclaimed
+        if name not in unclaimed and not (manifest.qid_sets and name in OF_GROUPS)
     ]
+    if manifest.qid_sets:
+        checks += checks_by_set(con, manifest, [n for n in OF_GROUPS if n not in unclaimed])
     uniform = uniform_faults(*read_thresholds(folder, manifest), manifest.parameters.get("theta"))
     checks = [
         replace(check, faults=[*check.faults, *uniform]) if check.name == "thresholds" else check
         for check in checks
     ]
     return [*checks, _bounds(con, folder, manifest)]
+
+
+def checks_by_set(
+    con: duckdb.DuckDBPyConnection, manifest: Manifest, names: Sequence[str]
+) -> list[Check]:
+    """The checks of groups by what rows show of one set of quasi-identifiers after the other.
+
+    Args:
+        con: with the tables of ``check_rows``.
+        manifest: that declares the sets.
+        names: of the checks.
+
+    Returns:
+        One check of each name, over all sets; a fault begins with the name of the set.
+    """
+    found = {name: Check(name, [], 0) for name in names}
+    for claim in manifest.qid_sets or ():
+        _show_regions(con, manifest, claim.attributes)
+        for name in names:
+            one = run_check(con, "artifact/row_checks", name, {"k": manifest.k})
+            told = [f"set {claim.name}: {fault}" for fault in one.faults]
+            so_far = found[name]
+            found[name] = Check(name, [*so_far.faults, *told], so_far.total + one.total)
+    _show_regions(con, manifest, [attribute.name for attribute in manifest.attributes])
+    return list(found.values())
+
+
+def _show_regions(
+    con: duckdb.DuckDBPyConnection, manifest: Manifest, attributes: Sequence[str]
+) -> None:
+    """Have regions be what rows show of some quasi-identifiers."""
+    rows = shown_regions(manifest, 0, attributes)
+    con.execute(create(exp.to_table("srsql_case_region"), rows, temp=True))
+    con.execute(query("artifact/row_checks", "create_region_size"))
+
+
+def shown_regions(manifest: Manifest, number: int, attributes: Sequence[str]) -> exp.Select:
+    """What the rows of an artifact, which were loaded, show of some quasi-identifiers of each case.
+
+    Args:
+        manifest: of the artifact.
+        number: of the artifact among those that are looked at together.
+        attributes: the quasi-identifiers.
+
+    Returns:
+        A query for artifact, region and case_id, each once.
+    """
+    reports = manifest.reports
+    named = {c.role: c.name for c in reports.columns}
+    case_id = column(named.get("case id", named["report id"]), "t")
+    return (
+        exp.select(
+            exp.Literal.number(number).as_("artifact"),
+            region_text(reports, attributes).as_("region"),
+            exp.cast(case_id, "VARCHAR").as_("case_id"),
+        )
+        .distinct()
+        .from_(temporary(loaded(reports.name), alias="t"))
+    )
 
 
 def run_check(
@@ -214,11 +275,14 @@ def row_queries(manifest: Manifest) -> dict[str, exp.Query]:
     }
 
 
-def region_text(reports: Table) -> exp.Expr:
-    """The region of a row of the report table, the same text for the same region only."""
+def region_text(reports: Table, attributes: Sequence[str] | None = None) -> exp.Expr:
+    """The region of a row of the report table, the same text for the same region only.
+
+    ``attributes``: the quasi-identifiers that are looked at; None: all.
+    """
     pairs: list[exp.Expr] = []
     for c in reports.columns:
-        if c.attribute:
+        if c.attribute and (attributes is None or c.attribute in attributes):
             pairs += [text(c.name), column(c.name, "t")]
     return exp.cast(exp.Anonymous(this="json_object", expressions=pairs), "VARCHAR")
 

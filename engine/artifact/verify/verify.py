@@ -62,6 +62,7 @@ from srsql.engine.artifact.verify.declarations import (
 )
 from srsql.engine.artifact.verify.derivations import derived_check
 from srsql.engine.artifact.verify.files import check_files, read_hierarchies, read_thresholds
+from srsql.engine.artifact.verify.qid_sets import keep_set_regions, new_cases_by_set, sets_check
 from srsql.engine.artifact.verify.reading import (
     check_tables,
     connection,
@@ -91,6 +92,8 @@ from srsql.engine.warehouse.statements import (
 from srsql.schemas import Dataset
 
 SERIES_CHECKS = ("series", "new k", "new theta", "cover")
+OF_NEW_CASES = SERIES_CHECKS[1:3]
+"""Of the regions of each set of quasi-identifiers, where several are protected."""
 STAY_CHECKS = ("stay k", "stay theta")
 CALENDAR = "warehouse/periods.sql"
 LOAD_CHECKS, CLAIM_CHECKS = ("columns", "rows", "content"), ("declaration", "policy", "report")
@@ -236,7 +239,7 @@ def _verify_part(
             shown = shown_faults(con, manifest, trees)
             checks[0] = claims = replace(claims, faults=[*claims.faults, *shown])
         made = derived_check(con, manifest, trees)
-        checks += [made] if made else []
+        checks += [each for each in (made, sets_check(con, manifest)) if each]
         unproved = _check_claims(con, folder, manifest, trees, checks)
     except (ValueError, duckdb.Error) as error:
         checks[0] = replace(claims, faults=[*claims.faults, one_line(error)])
@@ -342,24 +345,26 @@ def check_series(
             add_artifact(con, folder, manifest, number)
             regions = exp.insert(region_rows(number, manifest), temporary("srsql_series_region"))
             con.execute(regions.sql("duckdb"))
+            keep_set_regions(con, manifest, number)
         claims = [given[number][1] for number in judged]
         quarters = {"every_quarter": [manifest.quarter for _, manifest in given]}
-        run_step(
-            con,
-            "artifact/new_cases",
-            {
-                "artifacts": judged,
-                "quarters": [manifest.quarter for manifest in claims],
-                "ks": [manifest.k for manifest in claims],
-                **quarters,
-            },
-        )
+        judgement = {
+            "artifacts": judged,
+            "quarters": [manifest.quarter for manifest in claims],
+            "ks": [manifest.k for manifest in claims],
+            **quarters,
+        }
+        run_step(con, "artifact/new_cases", judgement)
         names, parameters = list(SERIES_CHECKS[1:]), _ancestors(*given[0])
         if stay := [number for number in judged if "p" in given[number][1].attacks]:
             windows = _windows(con, [manifest for _, manifest in given[:known]], stay)
             run_step(con, "artifact/stay_classes", windows | quarters)
             names += STAY_CHECKS
-        checks = [run_check(con, "artifact/series_checks", name, parameters) for name in names]
+        sets = [each.name for each in given[0][1].qid_sets or ()]
+        asked = [name for name in names if not (sets and name in OF_NEW_CASES)]
+        checks = [run_check(con, "artifact/series_checks", name, parameters) for name in asked]
+        if sets:
+            checks = new_cases_by_set(con, sets, OF_NEW_CASES, judgement) + checks
         return [series, *checks], unknown
 
 
@@ -438,6 +443,7 @@ def _incomparable(manifests: list[Manifest]) -> list[str]:
             ("kind of case ids", *_kinds_of_ids(first, other)),
             ("key of the pseudonyms", first.key_id, other.key_id),
             ("quasi-identifiers", first.attributes, other.attributes),
+            ("sets of quasi-identifiers", first.qid_sets, other.qid_sets),
             ("hierarchies", first.files[HIERARCHIES], other.files[HIERARCHIES]),
         ):
             if one != two:

@@ -141,10 +141,16 @@ def import_release(
         What was registered, in numbers.
 
     Raises:
-        ImportReleaseError: a row cannot be taken as it stands, or the quarter is there already.
+        ImportReleaseError: a row cannot be taken as it stands, or the quarter is there already, or
+            the dataset protects several sets of quasi-identifiers.
         IngestError: a file cannot be read.
         ReleaseError: the series holds releases of our own models.
     """
+    if dataset.qid_set:
+        raise ImportReleaseError(
+            f"dataset {dataset.name} declares several sets of quasi-identifiers, and nobody tells "
+            "by which of them a release was made: give a dataset without [[qid_set]]"
+        )
     request = _checked(request)
     with (
         explained(request.path.name),

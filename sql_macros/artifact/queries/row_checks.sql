@@ -133,6 +133,28 @@ SELECT
     (SELECT count(*) FROM temp.main.srsql_region_size) AS total,
     (SELECT list(f.place ORDER BY f.place) FROM faults AS f) AS places;
 
+-- name: union_candidates
+-- How many cases there are, how many share their region with fewer than k, and how many with
+-- nobody.
+SELECT
+    coalesce(sum(c.cases), 0) AS cases,
+    coalesce(sum(c.cases) FILTER (WHERE c.cases < $k::BIGINT), 0) AS below_k,
+    count(*) FILTER (WHERE c.cases = 1) AS alone
+FROM temp.main.srsql_region_size AS c;
+
+-- name: create_set_region
+-- What rows show of sets of quasi-identifiers that are protected each by itself.
+CREATE TEMP TABLE IF NOT EXISTS srsql_set_region (
+    artifact INTEGER, region VARCHAR, case_id VARCHAR, set_name VARCHAR
+);
+
+-- name: regions_of_set
+-- Has regions be what rows show of the set $set_name.
+CREATE OR REPLACE TEMP TABLE srsql_case_region AS
+SELECT s.artifact, s.region, s.case_id
+FROM temp.main.srsql_set_region AS s
+WHERE s.set_name = $set_name;
+
 -- name: theta
 -- No value is held by a larger share of a region's cases than its threshold (Lin 2016,
 -- Definition 3 (2)); a value without a threshold is a breach.

@@ -1,6 +1,6 @@
 -- Step: what the raw quasi-identifiers of the cases of one release ($release_id) are, as boxes. A
 --   forgotten case, whose values are erased, has none; no released value tells targets apart by
---   what was perturbed.
+--   what was perturbed, and an attacker knows $known positions alone (NULL: all).
 -- Reads: audit_member(case_no, case_id), srsql.case_qid, srsql.forgotten_case
 -- Writes: audit_raw(case_no, box)
 -- Source: SPEC section 9.
@@ -28,4 +28,5 @@ LEFT JOIN srsql.case_qid AS q
         AND m.case_no = q.case_no
         AND a.position = q.position
         AND NOT a.perturbed
+        AND ($known::INTEGER[] IS NULL OR list_contains($known::INTEGER[], a.position))
 GROUP BY m.case_no;

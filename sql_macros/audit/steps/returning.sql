@@ -32,7 +32,7 @@ either AS (
 ),
 
 boxes AS MATERIALIZED (
-    SELECT b.* FROM srsql.region_boxes('either') AS b
+    SELECT b.* FROM srsql.region_boxes('either', NULL::INTEGER[]) AS b
 )
 
 SELECT

@@ -2,7 +2,8 @@
 --   as a box, and of every case that is in several releases the boxes that its earlier and its
 --   later regions cover. $release_ids are its releases in the order of quarter and number,
 --   $quarters their quarters, counted, and $reported says which of them are audited whole; of
---   those of which some groups alone are audited, audit_part has these.
+--   those of which some groups alone are audited, audit_part has these. $known: positions of the
+--   quasi-identifiers that the attacker knows; NULL: all.
 -- Reads: audit_appearance(case_key, release_id, case_no, group_id), audit_part(release_id,
 --   group_id), srsql.member
 -- Writes: audit_region(release_id, group_id, box), audit_history(release_id, case_no, old,
@@ -31,7 +32,7 @@ looked_at AS (
     SELECT p.release_id, p.group_id FROM temp.main.srsql_audit_part AS p
 )
 
-SELECT b.release_id, b.group_id, b.box FROM srsql.region_boxes('looked_at') AS b;
+SELECT b.release_id, b.group_id, b.box FROM srsql.region_boxes('looked_at', $known::INTEGER[]) AS b;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_history AS
 WITH series_release AS MATERIALIZED (

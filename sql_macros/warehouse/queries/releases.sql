@@ -84,6 +84,13 @@ WHERE
     AND NOT (r.status = 'draft' AND r.quarter IS NOT DISTINCT FROM $but)
 ORDER BY columns;
 
+-- name: qid_sets
+-- The sets of quasi-identifiers that a release protects each by itself, as its manifest tells them;
+-- no row where it has none.
+SELECT r.private_manifest ->> '$.qid_sets' AS sets
+FROM srsql.release AS r
+WHERE r.release_id = $release_id AND (r.private_manifest ->> '$.qid_sets') IS NOT NULL;
+
 -- name: staleness
 -- The releases that are out, and drafts, with cases that have left since, by reason (see the view
 -- srsql.stale_release); NULL asks for all datasets, series, quarters, releases.

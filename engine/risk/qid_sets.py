@@ -1,0 +1,54 @@
+"""Risk of a release by sets of quasi-identifiers, and for whoever knows all of them."""
+
+from __future__ import annotations
+
+from srsql.engine.measures import MeasureRow
+from srsql.engine.warehouse.releases import qid_sets
+from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+UNION_SHARES = {
+    "union_below_k_percent": "union_below_k",
+    "union_one_candidate_percent": "union_one_candidate",
+}
+"""Column of the public manifest -> measure of which it tells the share of the cases."""
+
+
+def measure_sets(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
+    """k and theta of each set, and what is left of them for who knows all sets.
+
+    Args:
+        warehouse: with the catalog rows of the release.
+        release_id: of the release.
+
+    Returns:
+        Uniform rows; none where the release protects all its quasi-identifiers together.
+    """
+    sets = qid_sets(warehouse, release_id)
+    if not sets:
+        return []
+    calls = [
+        f"{macro}({int(release_id)}, {list(positions)}, '{name}')"
+        for macro in ("set_sizes", "set_danger")
+        for name, positions in sets.items()
+    ]
+    every = sorted({position for positions in sets.values() for position in positions})
+    calls.append(f"union_singling_out({int(release_id)}, {every})")
+    return [MeasureRow(*row) for call in calls for row in warehouse.rows(f"FROM srsql.{call}")]
+
+
+def union_shares(warehouse: Warehouse, dataset: Dataset, release_id: int) -> dict[str, int]:
+    """What the public manifest tells whoever knows all sets: percent of the cases, rounded up.
+
+    Args:
+        warehouse: with the catalog rows of the release.
+        dataset: that declares the sets.
+        release_id: of the release.
+    """
+    every = list(range(len(dataset.qid)))
+    rows = warehouse.rows(f"FROM srsql.union_singling_out({int(release_id)}, {every})")
+    found = {row.measure: row for row in (MeasureRow(*row) for row in rows)}
+    return {
+        name: -(-100 * int(row.violating or 0) // int(row.total or 1))
+        for name, row in ((name, found[measure]) for name, measure in UNION_SHARES.items())
+    }
