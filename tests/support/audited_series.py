@@ -26,6 +26,7 @@ DATASET: Any = SimpleNamespace(
         SimpleNamespace(name="age", kind="numeric", granularity=Decimal(1)),
         SimpleNamespace(name="place", kind="categorical", granularity=Decimal(1)),
     ],
+    qid_set=(),
     hierarchies={"place": SimpleNamespace(labels=[node for node, *_ in TREE])},
 )
 TABLES = (

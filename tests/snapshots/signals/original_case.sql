@@ -11,6 +11,15 @@ ANTI JOIN (
     ON "w"."release_id" = "r"."release_id"
   WHERE
     "w"."release_id" IN (1, 2) AND "w"."reason" IN ('deleted', 'missing_qid')
+  UNION ALL
+  SELECT
+    "r"."quarter",
+    "w"."case_id"
+  FROM "srsql"."waiting" AS "w"
+  JOIN "srsql"."release" AS "r"
+    ON "w"."release_id" = "r"."release_id"
+  WHERE
+    "w"."release_id" IN (1, 2)
 ) AS withdrawn
   ON "t"."quarter" = "withdrawn"."quarter"
   AND CAST("t"."caseid" AS TEXT) = "withdrawn"."case_id"
