@@ -21,6 +21,7 @@ FIGURES = {
     "frontier-vaers2004.svg": "VAERS 2004 (15,330 reports",
     "frontier-vaers2005.svg": "VAERS 2005 (15,587 reports",
     "frontier-vaers2006.svg": "VAERS 2006 (17,332 reports",
+    "frontier-2011q4.svg": "Synthetic 2011Q4 at scale 0.24",
 }
 """File -> how the line above its table begins."""
 NONE = "–"
