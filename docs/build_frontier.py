@@ -1,4 +1,4 @@
-"""Draws the frontier of whole rows: docs/frontier-2022q4.svg and docs/frontier-vaers2004.svg.
+"""Draws the frontier of whole rows: docs/frontier-2022q4.svg, and those beside it.
 
 ``python docs/build_frontier.py`` draws the tables of docs/models.md that ``python -m benchmarks
 frontier`` printed, as that command with ``--svg FILE`` draws what it has just measured. A test
@@ -19,6 +19,9 @@ PAGE = DOCS / "models.md"
 FIGURES = {
     "frontier-2022q4.svg": "2022Q4, the 887 reports with drugs",
     "frontier-vaers2004.svg": "VAERS 2004 (15,330 reports",
+    "frontier-vaers2005.svg": "VAERS 2005 (15,587 reports",
+    "frontier-vaers2006.svg": "VAERS 2006 (17,332 reports",
+    "frontier-2011q4.svg": "Synthetic 2011Q4 at scale 0.24",
 }
 """File -> how the line above its table begins."""
 NONE = "–"

@@ -14,7 +14,7 @@ def builder() -> ModuleType:
     return load(DOCS / "build_frontier.py")
 
 
-@pytest.mark.parametrize("file", ["frontier-2022q4.svg", "frontier-vaers2004.svg"])
+@pytest.mark.parametrize("file", sorted(path.name for path in DOCS.glob("frontier-*.svg")))
 def test_a_figure_shows_its_table_and_stands_on_the_page(builder: ModuleType, file: str) -> None:
     text = (DOCS / file).read_text(encoding="utf-8")
     root = ElementTree.fromstring(text)
@@ -23,6 +23,10 @@ def test_a_figure_shows_its_table_and_stands_on_the_page(builder: ModuleType, fi
     assert "<script" not in text
     assert "@import" not in text
     assert f"]({file})" in builder.PAGE.read_text(encoding="utf-8")
+
+
+def test_every_figure_that_is_drawn_is_there(builder: ModuleType) -> None:
+    assert set(builder.FIGURES) == {path.name for path in DOCS.glob("frontier-*.svg")}
 
 
 def test_a_page_without_the_table_is_told(builder: ModuleType) -> None:
