@@ -236,7 +236,7 @@ def range_readme(manifest: RangeManifest) -> bytes:
         layout=DUCKDB_NOTE if stored == DUCKDB_FILE else "",
         stated=_stated(last),
         ids=_ids(last),
-        total=_then(distinct_cases(manifest)),
+        total=_then(_total(manifest)),
         counting=_then(counting(manifest)),
         empty=emptiness(parts),
         unprotected=unprotected(last, several=True),
@@ -298,6 +298,14 @@ def _stated(manifest: Manifest) -> str:
     return " ".join(named) + "\n\n" if named else ""
 
 
+def _total(manifest: RangeManifest) -> str:
+    """Distinct cases, beside what the table of quarters adds up to."""
+    told = distinct_cases(manifest)
+    added = sum(part.counts.released_cases for part in manifest.quarters)
+    several = f" Added up over quarters, which counts a case in each, they are {added:,}."
+    return told + (several if manifest.released_cases is not None else "")
+
+
 def _then(text: str) -> str:
     """A paragraph that another one follows; nothing of nothing."""
     return text and text.rstrip("\n") + "\n\n"
@@ -319,14 +327,18 @@ def _beside(part: Manifest, *, several: bool) -> str:
         text += (
             "Who knows the protected values of a patient and one of the patient's drugs or terms\n"
             "is left with fewer than k candidates in {below_k_percent_1_item} % of {cases};\n"
-            "who knows two of them, in {below_k_percent_2_items} %.\n".format(**parameters, cases=cases)
+            "who knows two of them, in {below_k_percent_2_items} %.\n".format(
+                **parameters, cases=cases
+            )
         )
     elif "one_candidate_percent_2_items" in parameters:
         items = parameters.get(ITEMS, DRUGS_OR_TERMS)
         text += (
             f"Who knows the protected values of a patient and one of the patient's {items}\n"
             "can be left with one candidate in {one_candidate_percent_1_item} % of {cases};\n"
-            "who knows two of them, in {one_candidate_percent_2_items} %.\n".format(**parameters, cases=cases)
+            "who knows two of them, in {one_candidate_percent_2_items} %.\n".format(
+                **parameters, cases=cases
+            )
         )
     return text + "\n"
 

@@ -7,6 +7,7 @@ folder.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from string import Template
 
@@ -24,6 +25,8 @@ from srsql.engine.artifact.format import (
 from srsql.engine.warehouse.series import PER_QUARTER
 from srsql.schemas.glossary import term
 
+WIDTH = 110
+"""Of the lines of a paragraph."""
 FAERS = ("faers", "faers_wide")
 """Datasets that ship, of which the codes are known."""
 CODES = {
@@ -41,6 +44,14 @@ COMPLETED = {
     "wt": "whole kilograms: pounds and grams are converted and rounded",
 }
 """Quasi-identifier of FAERS -> how ingestion reads it."""
+ATTACKS = dict.fromkeys(("b", "f", "l", "md", "p", "e"), "excludes") | dict.fromkeys(
+    ("ss", "u"), "infers from"
+)
+"""Key of the glossary -> what the attacker does with what it names."""
+NOT_DEFENDED = (
+    "**not withstood, whatever the model**: an attacker who replays the algorithm on all originals "
+    "that fit, and two audiences who pool their series (see `docs/models.md` of srsql)."
+)
 RATIOS = """Of the cases a have drug and reaction, b the drug alone, c the reaction alone, d neither;
 N = a + b + c + d, E = (a + b)(a + c) / N. Intervals are of 95 %, with z = 1.96.
 
@@ -53,23 +64,25 @@ N = a + b + c + d, E = (a + b)(a + c) / N. Intervals are of 95 %, with z = 1.96.
 $role`srsql signals --artifact .` computes them, with what each is at least and at most.
 """
 ROLES = (
-    "A drug counts where its `role_cod` is PS or SS, a suspect; `--roles all` counts every role, "
-    "and a paper has to say\nwhich it was. "
+    "A drug counts where its `role_cod` is PS or SS, a suspect; `--roles all` counts every role. A "
+    "paper has to say which it was.\n"
 )
 ROWS = (
     "`$reports` has one row per report. All reports of a case$in_quarter have one region; the "
-    "drugs and terms of a case are\nthose of any of its reports$in_quarter. "
+    "drugs and terms of a case are those of any of its reports$in_quarter. "
 )
-COUNT_ONE = """${rows}To count cases, count ids:
+COUNT_ONE = """$rows
 
     SELECT count(DISTINCT $case_id) AS cases FROM $table
 """
-COUNT_LATEST = """${rows}A case can be in several quarters. To count each case
-once, as its latest quarter has it:
+COUNT_LATEST = """$rows
 
     SELECT count(DISTINCT t.$case_id) AS cases FROM $counted AS t
     WHERE t.quarter = (SELECT max(u.quarter) FROM $table AS u WHERE u.$case_id = t.$case_id)
 """
+COUNTED_LATEST = (
+    "A case can be in several quarters. To count each case once, as its latest quarter has it:"
+)
 COUNT_TERMS = """
 and by a term of it:
 
@@ -77,32 +90,29 @@ and by a term of it:
 $latest    GROUP BY ALL ORDER BY cases DESC
 """
 LATEST_LINE = (
-    "    WHERE t.quarter = (SELECT max(u.quarter) FROM $table AS u "
-    "WHERE u.$case_id = t.$case_id)\n"
+    "    WHERE t.quarter = (SELECT max(u.quarter) FROM $table AS u WHERE u.$case_id = t.$case_id)\n"
 )
-BOUNDS = """
-How many cases meet conditions on $names is known within bounds: `lower` has those whose region lies
-inside them, `upper` those whose region touches them, `expected` adds up the shares of the regions inside. Of an
-interval the share is the number of its values that meet the condition, divided by the number of its values
-(steps of $step; both ends belong to it); where the value is empty, the interval is the whole domain, $low to
-$high. ${of_nodes}Shares of several conditions are multiplied.
-
-    $with_share
-$latest        GROUP BY ALL
-    )
+BOUNDS = (
+    "How many cases meet conditions on $names is known within bounds: `lower` has those whose "
+    "region lies inside them, `upper` those whose region touches them, and `expected` adds up how "
+    "much of each region lies inside. Of an interval that is the number of its values that meet "
+    "the condition, divided by the number of its values (steps of $step, both ends included); an "
+    "empty value is the whole domain, $low to $high, of which $met values in $all are at least "
+    "$value. ${of_nodes}Of several conditions the shares are multiplied."
+)
+OF_NODES = (
+    "Of a node it is the share of its leaves, so that the root has all leaves alike: write one of "
+    "`{hierarchies}` for VALUE. "
+)
+ANY_QUARTER = (
+    "Without the line on quarters a case counts as it does in the quarter that tells most of it, "
+    "which is how `srsql query` counts over several quarters."
+)
+SUMS = """    )
     SELECT count(*) FILTER (WHERE share = 1) AS lower, sum(share) AS expected,
            count(*) FILTER (WHERE share > 0) AS upper
     FROM counted
-
-${last}"""
-OF_NODES = (
-    "Of a node it is the share of its leaves that meet it, so that the root counts\nas all leaves "
-    "alike; write a leaf of `{hierarchies}` for VALUE below. "
-)
-ANY_QUARTER = (
-    "Without the line on quarters, a case counts as the quarter that tells most of it has it, "
-    "which is how\n`srsql query` counts over several quarters.\n\n"
-)
+"""
 NODES = """WITH RECURSIVE tree AS (
         SELECT * FROM read_csv('$hierarchies', all_varchar = true) WHERE attribute = '$name'
     ), below AS (  -- each node with the leaves below it
@@ -112,18 +122,21 @@ NODES = """WITH RECURSIVE tree AS (
     ), part AS (
         SELECT node, avg(CASE WHEN leaf IN ('VALUE') THEN 1 ELSE 0 END) AS share FROM below GROUP BY node
     ), counted AS (
-        SELECT t.$case_id, max($share
-                               * p.share) AS share
+        SELECT t.$case_id, max(p.share * $share) AS share
         FROM $table AS t JOIN part AS p ON p.node = t.$name
 """
 NO_NODES = """WITH counted AS (
         SELECT t.$case_id, max($share) AS share
         FROM $table AS t
 """
-SHARE = (
-    "CASE WHEN t.$low IS NULL THEN $met / $all\n"
-    "                               ELSE {met} / {all} END"
-)
+SHARE = "CASE WHEN t.$low IS NULL THEN $met / $all\n            ELSE {met} / {all} END"
+
+
+def filled(text: str, indent: str = "") -> str:
+    """A paragraph in lines of a README; ``indent``: of the lines after the first."""
+    return textwrap.fill(
+        text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def codes_of(manifest: Manifest) -> dict[str, str]:
@@ -176,7 +189,8 @@ def counting(manifest: AnyManifest) -> str:
         rows = f"`{first.reports.name}` has one row per report. "
     else:
         rows = Template(ROWS).substitute(facts)
-    text = Template(COUNT_LATEST if latest else COUNT_ONE).substitute(facts, rows=rows)
+    rows += COUNTED_LATEST if latest else "To count cases, count ids:"
+    text = Template(COUNT_LATEST if latest else COUNT_ONE).substitute(facts, rows=filled(rows))
     if terms:
         item, name = terms[0]
         line = Template(LATEST_LINE).substitute(facts) if latest else ""
@@ -211,17 +225,18 @@ def bounds_example(manifest: AnyManifest) -> str:
         facts, low=low
     )
     about = {"name": nodes[0].name, "hierarchies": HIERARCHIES} if nodes else {}
-    with_share = Template(NODES if nodes else NO_NODES).substitute(case, share=share, **about)
-    return Template(BOUNDS).substitute(
+    prose = Template(BOUNDS).substitute(
+        facts,
         names=" and ".join(a.name for a in (*known[:1], *nodes)),
         step=" ".join([facts["step"], known[0].unit]).strip(),
         low=known[0].low,
         high=known[0].high,
         of_nodes=OF_NODES.format(hierarchies=HIERARCHIES) if nodes else "",
-        with_share=with_share.rstrip("\n"),
-        latest="    " + Template(LATEST_LINE).substitute(case) if latest else "",
-        last=ANY_QUARTER if latest else "",
     )
+    statement = Template(NODES if nodes else NO_NODES).substitute(case, share=share, **about)
+    statement += "    " + Template(LATEST_LINE).substitute(case) if latest else ""
+    text = f"\n{filled(prose)}\n\n    {statement}        GROUP BY ALL\n{SUMS}"
+    return text + (f"\n{filled(ANY_QUARTER)}\n" if latest else "")
 
 
 def _domain(about: Attribute) -> dict[str, str]:
@@ -248,11 +263,7 @@ def distinct_cases(manifest: AnyManifest) -> str:
         )
     if manifest.released_cases is None:
         return ""
-    total = sum(part.counts.released_cases for part in manifest.quarters)
-    return (
-        f"Over all quarters there are {manifest.released_cases:,} distinct cases; counted in each "
-        f"quarter they are {total:,}."
-    )
+    return f"Over all quarters there are {manifest.released_cases:,} distinct cases."
 
 
 def emptiness(parts: Sequence[Manifest]) -> str:
@@ -265,8 +276,8 @@ def emptiness(parts: Sequence[Manifest]) -> str:
             told.append(f"{about.name} of {_of(sum(s.any for s in counted), total)}")
     if not told:
         return ""
-    each = ", each counted in every quarter" if len(parts) > 1 else ""
-    return f"Empty (or the root of the hierarchy) are {', '.join(told)} cases{each}. {_why(last)}\n"
+    each = ", each case counted in every quarter" if len(parts) > 1 else ""
+    return filled(f"Empty, or the root, is {', '.join(told)} cases{each}. {_why(last)}") + "\n"
 
 
 def _why(part: Manifest) -> str:
@@ -278,9 +289,8 @@ def _why(part: Manifest) -> str:
             "generalized away."
         )
     return (
-        "No report of the case in the quarter knew the value, or it was known and given up, where "
-        "too few cases have just\nthe same values known; which of the two is told of no case and "
-        "in no figure."
+        "No report of the case in the quarter knew the value, or it was given up so that enough "
+        "cases share the region; which of the two is told neither of a case nor in numbers."
     )
 
 
@@ -297,23 +307,25 @@ def unprotected(part: Manifest, *, several: bool) -> str:
     if told is not None and told.held:
         when = f" in {part.quarter}" if several else ""
         text += (
-            f": {_of(told.values, told.all_values)} of the released values{when},\nand "
+            f": {_of(told.values, told.all_values)} of the released values{when}, and "
             f"{_of(told.held_unprotected, told.held)} where every case counts once with each of "
             "its values"
         )
     listed = f"SELECT * FROM '{THRESHOLDS}' WHERE theta_num = theta_den"
-    return f"{text}. To list them:\n\n    {listed}\n"
+    return f"{filled(text + '. To list them:')}\n\n    {listed}\n"
 
 
 def words(parts: Sequence[Manifest]) -> str:
     """A short glossary of what the README says, as list items."""
     last = parts[-1]
-    attacks = [
-        f"* **{term(key).term}** ({'defended' if key in last.attacks else 'not defended'}): "
-        f"{term(key).text.partition('. ')[0].rstrip('.')}."
-        for key in ("b", "f", "l", "md", "ss", "p", "u", "e")
-    ]
-    left = "the same as" if not last.attacks else "what of them remains after the attacks, not"
+    promised = [key for key in ATTACKS if key in last.attacks]
+    others = [key for key in ATTACKS if key not in last.attacks]
+    left = (
+        "of the candidates at least so many distinct cases remain after the attacks that are "
+        "withstood"
+        if promised
+        else "every region has at least so many distinct cases"
+    )
     defined = [
         "**case, report**: a report is one message about a patient; a case is all reports of one "
         "event.",
@@ -321,8 +333,7 @@ def words(parts: Sequence[Manifest]) -> str:
         f"{', '.join(a.name for a in last.attributes)}); **region**: what is published of it.",
         "**node, leaf, root**: a place in a hierarchy of categories, one without others below it, "
         "and the one above all.",
-        f"**candidates**: the cases that share a region; **k** is the least number of {left} all "
-        "of them.",
+        f"**candidates**: the cases that share a region; **k**: {left}.",
         *_of_parameters(last),
     ]
     if last.dataset in FAERS:
@@ -332,13 +343,15 @@ def words(parts: Sequence[Manifest]) -> str:
             for name in (a.name for a in last.attributes)
             if name in COMPLETED
         ]
-    return "\n".join([*(f"* {text}" for text in defined), *attacks, NOT_DEFENDED])
+    if promised:
+        defined.append(f"**attacks** that are withstood: {_attacks(promised)}.")
+    defined += [f"**attacks** that are not: {_attacks(others)}.", NOT_DEFENDED]
+    return "\n".join(filled(f"* {text}", "  ") for text in defined)
 
 
-NOT_DEFENDED = (
-    "* **Not defended, whatever the model**: an attacker who replays the algorithm on all "
-    "originals that fit, and two audiences who\n  pool their series; see `docs/models.md` of srsql."
-)
+def _attacks(keys: Sequence[str]) -> str:
+    """What an attacker does who knows the region and joins releases."""
+    return "; ".join(f"{term(key).term} ({ATTACKS[key]} {term(key).short})" for key in keys)
 
 
 def _of_parameters(part: Manifest) -> Iterator[str]:

@@ -341,7 +341,9 @@ class Manifest(_Strict):
     def _told(self, told: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """What an artifact does not make use of, its manifest does not name."""
         values: dict[str, Any] = told(self)
-        unused = {name for name in ("stated", "shown", "unprotected", "derived") if values[name] is None}
+        unused = {
+            name for name in ("stated", "shown", "unprotected", "derived") if values[name] is None
+        }
         unused |= set() if self.csv_safe else {"csv_safe"}
         return {name: value for name, value in values.items() if name not in unused}
 

@@ -55,7 +55,7 @@ def methods(manifest: AnyManifest) -> bytes:
         paragraph=_paragraph(manifest),
         quarters="\n".join(map(_quarter, parts)),
         shown="\n".join(_shown(parts)),
-        empty=emptiness(parts),
+        empty=emptiness(parts) and emptiness(parts) + "\n",
         computed=_computed(manifest),
         checklist="\n".join(
             f"| {item} | {asked} | {_cell(told)} |" for item, asked, told in _items(parts)
@@ -68,7 +68,7 @@ def _computed(manifest: AnyManifest) -> str:
     """How bounds and ratios are computed, as a chapter; nothing where no row is released."""
     text = ratios(manifest)
     shares = SHARES if _counted(quarters_of(manifest)[-1]) == COUNTED else ""
-    return f"\n## How counts and ratios are computed\n\n{shares}{text}" if text else ""
+    return f"## How counts and ratios are computed\n\n{shares}{text}\n" if text else ""
 
 
 def _paragraph(manifest: AnyManifest) -> str:
