@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
+from importlib import resources
 from string import Template
 
 from srsql.engine.artifact.format import (
@@ -52,17 +53,6 @@ NOT_DEFENDED = (
     "**not withstood, whatever the model**: an attacker who replays the algorithm on all originals "
     "that fit, and two audiences who pool their series (see `docs/models.md` of srsql)."
 )
-RATIOS = """Of the cases a have drug and reaction, b the drug alone, c the reaction alone, d neither;
-N = a + b + c + d, E = (a + b)(a + c) / N. Intervals are of 95 %, with z = 1.96.
-
-* PRR = (a / (a + b)) / (c / (c + d)); interval PRR · exp(± z · sqrt(1/a − 1/(a + b) + 1/c − 1/(c + d))).
-* ROR = a d / (b c); interval ROR · exp(± z · sqrt(1/a + 1/b + 1/c + 1/d)).
-* IC = log2(a / E); interval IC ± z / ln 2 · sqrt(1/a − 1/(a + b) − 1/(a + c) + 2a / ((a + b)(a + c)) − 1/N).
-* IC with shrinkage = log2((a + 1/2) / (E + 1/2)); IC025 is it − 3.3 (a + 1/2)^(−1/2) − 2 (a + 1/2)^(−3/2),
-  IC975 is it + 2.4 (a + 1/2)^(−1/2) − 0.5 (a + 1/2)^(−3/2).
-
-$role`srsql signals --artifact .` computes them, with what each is at least and at most.
-"""
 ROLES = (
     "A drug counts where its `role_cod` is PS or SS, a suspect; `--roles all` counts every role. A "
     "paper has to say which it was.\n"
@@ -114,13 +104,17 @@ SUMS = """    )
     FROM counted
 """
 NODES = """WITH RECURSIVE tree AS (
-        SELECT * FROM read_csv('$hierarchies', all_varchar = true) WHERE attribute = '$name'
+        SELECT * FROM read_csv('$hierarchies', all_varchar = true)
+        WHERE attribute = '$name'
     ), below AS (  -- each node with the leaves below it
-        SELECT node, node AS leaf FROM tree WHERE node NOT IN (SELECT coalesce(parent, '') FROM tree)
+        SELECT node, node AS leaf FROM tree
+        WHERE node NOT IN (SELECT coalesce(parent, '') FROM tree)
         UNION ALL
-        SELECT h.parent, b.leaf FROM below AS b JOIN tree AS h ON h.node = b.node WHERE h.parent <> ''
+        SELECT h.parent, b.leaf FROM below AS b JOIN tree AS h ON h.node = b.node
+        WHERE h.parent <> ''
     ), part AS (
-        SELECT node, avg(CASE WHEN leaf IN ('VALUE') THEN 1 ELSE 0 END) AS share FROM below GROUP BY node
+        SELECT node, avg(CASE WHEN leaf IN ('VALUE') THEN 1 ELSE 0 END) AS share
+        FROM below GROUP BY node
     ), counted AS (
         SELECT t.$case_id, max(p.share * $share) AS share
         FROM $table AS t JOIN part AS p ON p.node = t.$name
@@ -384,4 +378,5 @@ def ratios(manifest: AnyManifest) -> str:
     coded = first.dataset in FAERS and any(
         c.name == "role_cod" for item in first.tables for c in item.columns
     )
-    return Template(RATIOS).substitute(role=ROLES if coded else "")
+    frame = resources.files("srsql.schemas") / "artifact_ratios.md"
+    return Template(frame.read_text(encoding="utf-8")).substitute(role=ROLES if coded else "")

@@ -12,7 +12,7 @@ from string import Template
 
 from srsql.engine.artifact.described import period_of, withheld_of
 from srsql.engine.artifact.documents import NO_DAY
-from srsql.engine.artifact.explained import distinct_cases, emptiness, ratios
+from srsql.engine.artifact.explained import distinct_cases, emptiness, filled, ratios
 from srsql.engine.artifact.format import AnyManifest, Manifest, ShownCases, quarters_of
 from srsql.engine.warehouse.series import PER_QUARTER
 
@@ -28,11 +28,12 @@ COUNTED = (
     "A case was counted once, whatever its reports. Conditions on regions were counted as lower "
     "(regions inside), expected (by the share of the region inside) and upper (regions that touch)."
 )
-SHARES = """Expected counts add up shares: of an interval, the number of its values that meet the condition divided by
-the number of its values; of an empty value, the same of the whole domain; of a node, the share of its leaves;
-of several conditions, the product. `README.md` has it in SQL.
-
-"""
+SHARES = (
+    "Expected counts add up shares: of an interval, the number of its values that meet the "
+    "condition divided by the number of its values; of an empty value, the same of the whole "
+    "domain; of a node, the share of its leaves; of several conditions, the product. `README.md` "
+    "has it in SQL."
+)
 NOT_FOLLOWED = (
     "A case was counted once in a quarter; ids are new in every quarter, so that a case of several "
     "quarters is counted in each."
@@ -67,7 +68,7 @@ def methods(manifest: AnyManifest) -> bytes:
 def _computed(manifest: AnyManifest) -> str:
     """How bounds and ratios are computed, as a chapter; nothing where no row is released."""
     text = ratios(manifest)
-    shares = SHARES if _counted(quarters_of(manifest)[-1]) == COUNTED else ""
+    shares = filled(SHARES) + "\n\n" if _counted(quarters_of(manifest)[-1]) == COUNTED else ""
     return f"## How counts and ratios are computed\n\n{shares}{text}\n" if text else ""
 
 

@@ -387,7 +387,7 @@ class Staging:
         )
 
     def released_cases(self, dataset: Dataset, parts: Sequence[Manifest]) -> int | None:
-        """Distinct cases of all staged quarters; None: of one, or of ids that do not follow them."""
+        """Distinct cases of all staged quarters; None: of one, or ids do not follow them."""
         if len(parts) < 2 or not ids_follow(parts[0]):
             return None
         cases = [
