@@ -20,7 +20,8 @@ NOT_TOLD = "not told by whoever publishes"
 PARAGRAPH = (
     "We used individual case safety reports from {source}, {period}, in the anonymized release of "
     "series {series} by {publisher}, made by srsql {software} with the model {models}. {guarantee} "
-    "The release has {cases} cases in {reports} reports; {withheld}. {distinct}Numbers and categories that "
+    "The release has {cases} cases in {reports} reports; {withheld}. {distinct}Numbers "
+    "and categories that "
     "could identify a patient ({attributes}) are given as regions, intervals or nodes of a "
     "hierarchy that hold the true values{drawn}. {terms} {counted}"
 )

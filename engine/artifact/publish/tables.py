@@ -358,7 +358,7 @@ class Staging:
         Returns:
             None: no row shows a sensitive value, or no value has a threshold.
         """
-        cells = [
+        cells: list[exp.Query] = [
             exp.select(
                 column(dataset.case_id, "t").as_("holder"),
                 normalized(column(each.name, "t")).as_("value"),
@@ -390,7 +390,7 @@ class Staging:
         """Distinct cases of all staged quarters; None: of one, or ids do not follow them."""
         if len(parts) < 2 or not ids_follow(parts[0]):
             return None
-        cases = [
+        cases: list[exp.Query] = [
             exp.select(column(dataset.case_id, "t").as_("holder")).from_(
                 self._place(number, dataset.report_table, part.quarter)
             )
