@@ -17,6 +17,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from srsql.engine.artifact.documents import meaning
+from srsql.engine.artifact.explained import codes_of
 from srsql.engine.artifact.format import (
     DICTIONARY,
     HIERARCHIES,
@@ -71,7 +72,8 @@ def column_meaning(manifest: Manifest, shown: Column) -> str:
     """A column in words, with its domain and granularity."""
     known = {attribute.name: attribute for attribute in manifest.attributes}
     about = known.get(shown.attribute or "")
-    text = meaning(shown, about, followed=manifest.parameters.get("ids") != PER_QUARTER)
+    followed = manifest.parameters.get("ids") != PER_QUARTER
+    text = meaning(shown, about, followed=followed, known=codes_of(manifest))
     if about is not None and about.low is not None:
         text += f"; domain {about.low} to {about.high}, granularity {about.granularity}"
     return text

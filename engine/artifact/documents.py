@@ -17,6 +17,15 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
+from srsql.engine.artifact.explained import (
+    bounds_example,
+    codes_of,
+    counting,
+    distinct_cases,
+    emptiness,
+    unprotected,
+    words,
+)
 from srsql.engine.artifact.format import (
     COUNTS,
     DICTIONARY,
@@ -33,7 +42,7 @@ from srsql.engine.artifact.format import (
     Table,
     quarters_of,
 )
-from srsql.engine.risk.singling_out import DRUGS_OR_TERMS, ITEMS
+from srsql.engine.risk.singling_out import DRUGS_OR_TERMS, ITEMS, MEASURED
 from srsql.engine.warehouse.frames import csv_safe
 from srsql.engine.warehouse.public_database import BATCH
 from srsql.engine.warehouse.series import IDS, PER_QUARTER
@@ -50,9 +59,9 @@ MEANING = {
     "report id": "the report",
     "case id": "the case: one individual's event, the same in all its reports and in every quarter",
     "period": "the quarter of the release",
-    "lower bound": "least possible {attribute}, inclusive{unit}; empty: not known",
-    "upper bound": "greatest possible {attribute}, inclusive{unit}; empty: not known",
-    "node": "node of the hierarchy of {attribute}; its root: anything, or not known",
+    "lower bound": "least possible {attribute}, inclusive{unit}; empty: not known, or given up",
+    "upper bound": "greatest possible {attribute}, inclusive{unit}; empty: not known, or given up",
+    "node": "node of the hierarchy of {attribute}; its root: anything, not known, or given up",
     "sensitive": "as reported; bounded by its threshold",
     "quasi-sensitive": "as reported",
     "serial number": "numbers the rows of a report; not unique over reports",
@@ -68,19 +77,6 @@ MEANING = {
 }
 
 
-LATEST_NOTE = """To count each case once, as its latest quarter has it (a case can be in several):
-
-    SELECT t.* FROM $table AS t
-    WHERE t.quarter = (SELECT max(u.quarter) FROM $table AS u WHERE u.$case_id = t.$case_id)
-"""
-BOUNDS_NOTE = """
-How many cases meet a condition on $name is known within bounds: `lower` has those whose region lies
-inside it, `upper` those whose region touches it.
-
-    SELECT count(DISTINCT $case_id) FILTER (WHERE $low >= $value) AS lower,
-           count(DISTINCT $case_id) FILTER (WHERE $high >= $value OR $high IS NULL) AS upper
-    FROM $table
-"""
 DUCKDB_NOTE = """
 The rows of a quarter are in the schema `release_QUARTER`; the views of `main` have all quarters,
 and the table `main.case_latest` each case with its latest quarter. There are no macros: what there
@@ -130,7 +126,7 @@ def dictionary_csv(manifest: Manifest) -> bytes:
                     column.name,
                     column.type,
                     column.role,
-                    meaning(column, about, followed=followed),
+                    meaning(column, about, followed=followed, known=codes_of(manifest)),
                     about.unit if about else "",
                     "" if about is None or about.low is None else f"{about.low} to {about.high}",
                     "" if about is None or about.granularity is None else str(about.granularity),
@@ -143,11 +139,27 @@ def dictionary_csv(manifest: Manifest) -> bytes:
     )
 
 
-def meaning(column: Column, attribute: Attribute | None, *, followed: bool = True) -> str:
-    """A column in words; ``followed``: a case has the same id in every quarter."""
+def meaning(
+    column: Column,
+    attribute: Attribute | None,
+    *,
+    followed: bool = True,
+    known: Mapping[str, str] | None = None,
+) -> str:
+    """A column in words.
+
+    Args:
+        column: of a table.
+        attribute: the quasi-identifier that it is of, if any.
+        followed: a case has the same id in every quarter.
+        known: what the values of columns and quasi-identifiers say, by name.
+    """
     if column.role == "case id" and not followed:
         return OF_QUARTER
-    unit = f" (in {attribute.unit})" if attribute and attribute.unit else ""
+    told = (known or {}).get(attribute.name if attribute else column.name)
+    if told and attribute is None:
+        return told
+    unit = f" (in {told or attribute.unit})" if attribute and attribute.unit else ""
     return MEANING[column.role].format(attribute=column.attribute, unit=unit)
 
 
@@ -184,7 +196,11 @@ def readme(manifest: Manifest) -> bytes:
         query=_first_query(tables[0]),
         dictionary=DICTIONARY,
         documents="\n".join(f"* `{name}`: {documents[name]}" for name in there),
-        beside=_beside(manifest.parameters),
+        beside=_beside(manifest, several=False),
+        counting=_then(counting(manifest)),
+        empty=emptiness([manifest]),
+        unprotected=unprotected(manifest, several=False),
+        words=words([manifest]),
         terms=("\n" + TERMS_NOTE.format(attributes=", ".join(terms.attributes)) if terms else "")
         + (CSV_SAFE_NOTE if manifest.csv_safe else ""),
         bounds=bounds_example(manifest),
@@ -204,11 +220,6 @@ def range_readme(manifest: RangeManifest) -> bytes:
     rows = {i.name: sum(part.table(i.name).rows for part in parts) for i in first.tables}
     models = {part.model: part.guarantee for part in parts}
     terms = [part.terms for part in parts if part.terms]
-    case_id = next((c.name for c in first.tables[0].columns if c.role == "case id"), None)
-    follow = first.report_table is not None and first.parameters.get("ids") != PER_QUARTER
-    latest = Template(LATEST_NOTE if follow and case_id else "").substitute(
-        case_id=case_id, table=_quoted_source(stored, first.tables[0].name)
-    )
     text = Template(frame.read_text(encoding="utf-8")).substitute(
         title=f"{manifest.dataset}, {first.quarter} to {last.quarter}",
         series=manifest.series,
@@ -225,14 +236,18 @@ def range_readme(manifest: RangeManifest) -> bytes:
         layout=DUCKDB_NOTE if stored == DUCKDB_FILE else "",
         stated=_stated(last),
         ids=_ids(last),
-        latest=latest,
+        total=_then(_total(manifest)),
+        counting=_then(counting(manifest)),
+        empty=emptiness(parts),
+        unprotected=unprotected(last, several=True),
+        words=words(parts),
         dictionary=DICTIONARY,
         thresholds=THRESHOLDS,
         hierarchies=HIERARCHIES,
-        beside=_beside(last.parameters),
+        beside=_beside(last, several=True),
         terms=("\n" + TERMS_NOTE.format(attributes=", ".join(terms[0].attributes)) if terms else "")
         + (CSV_SAFE_NOTE if first.csv_safe else ""),
-        bounds=bounds_example(last),
+        bounds=bounds_example(manifest),
         query=_first_query(first.tables[0]),
         counts=f"* `{COUNTS}`: how many records hold a set of terms, of one quarter.\n"
         if terms
@@ -256,30 +271,6 @@ def _quarter_row(part: Manifest) -> str:
     return (
         f"| {part.quarter} | {day or NO_DAY} | {part.model} | {part.k} | {theta or ''} | "
         f"{counts.released_cases:,} | {counts.released_reports:,} | {withheld} | {report} |"
-    )
-
-
-def _quoted_source(file: str, name: str) -> str:
-    """How DuckDB names a table of the folder."""
-    return name if file == DUCKDB_FILE else f"'{file}'"
-
-
-def bounds_example(manifest: Manifest) -> str:
-    """How many cases surely and possibly meet a condition, in SQL; nothing of drawn values."""
-    known = [a for a in manifest.attributes if a.kind == "numeric" and a.high is not None]
-    names = {item.name for item in manifest.tables}
-    if manifest.report_table not in names or manifest.perturbed or not known:
-        return ""
-    about, reports = known[0], manifest.reports
-    low, high = [c.name for c in reports.columns if c.attribute == about.name]
-    case_id = next(c.name for c in reports.columns[::-1] if c.role in ("case id", "report id"))
-    return Template(BOUNDS_NOTE).substitute(
-        name=about.name,
-        value=about.high // 2 if about.high else 0,
-        low=low,
-        high=high,
-        case_id=case_id,
-        table=_quoted_source(reports.file, reports.name),
     )
 
 
@@ -307,8 +298,25 @@ def _stated(manifest: Manifest) -> str:
     return " ".join(named) + "\n\n" if named else ""
 
 
-def _beside(parameters: dict[str, int | str]) -> str:
+def _total(manifest: RangeManifest) -> str:
+    """Distinct cases, beside what the table of quarters adds up to."""
+    told = distinct_cases(manifest)
+    added = sum(part.counts.released_cases for part in manifest.quarters)
+    several = f" Added up over quarters, which counts a case in each, they are {added:,}."
+    return told + (several if manifest.released_cases is not None else "")
+
+
+def _then(text: str) -> str:
+    """A paragraph that another one follows; nothing of nothing."""
+    return text and text.rstrip("\n") + "\n\n"
+
+
+def _beside(part: Manifest, *, several: bool) -> str:
     """What the models do not protect; nothing in artifacts that do not tell."""
+    parameters = part.parameters
+    measured = parameters.get(MEASURED)
+    cases = f"{measured:,} cases" if isinstance(measured, int) else "the cases"
+    cases += f" of {part.quarter}" if several else ""
     if "published_verbatim" not in parameters:
         return ""
     text = (
@@ -318,15 +326,19 @@ def _beside(parameters: dict[str, int | str]) -> str:
     if parameters["published_verbatim"] == "none" and "below_k_percent_2_items" in parameters:
         text += (
             "Who knows the protected values of a patient and one of the patient's drugs or terms\n"
-            "is left with fewer than k candidates in {below_k_percent_1_item} % of the cases;\n"
-            "who knows two of them, in {below_k_percent_2_items} %.\n".format(**parameters)
+            "is left with fewer than k candidates in {below_k_percent_1_item} % of {cases};\n"
+            "who knows two of them, in {below_k_percent_2_items} %.\n".format(
+                **parameters, cases=cases
+            )
         )
     elif "one_candidate_percent_2_items" in parameters:
         items = parameters.get(ITEMS, DRUGS_OR_TERMS)
         text += (
             f"Who knows the protected values of a patient and one of the patient's {items}\n"
-            "can be left with one candidate in {one_candidate_percent_1_item} % of the cases;\n"
-            "who knows two of them, in {one_candidate_percent_2_items} %.\n".format(**parameters)
+            "can be left with one candidate in {one_candidate_percent_1_item} % of {cases};\n"
+            "who knows two of them, in {one_candidate_percent_2_items} %.\n".format(
+                **parameters, cases=cases
+            )
         )
     return text + "\n"
 

@@ -21,7 +21,7 @@ their normal form (SPEC section 2), and tells what drew the report and whether e
 column is published; 3 can hold several quarters, and describes tables and columns in the files:
 comments in DuckDB, field metadata in Parquet; 4 has the documents for catalogues, with what its
 publisher states (licence, contact, citation ...), and counts how many cases show a quasi-identifier
-exactly.
+exactly, how much a threshold of 1 leaves unbounded, and the distinct cases of several quarters.
 """
 
 from __future__ import annotations
@@ -251,6 +251,19 @@ class ShownCases(_Strict):
     """With nothing or the root: not known, or given up."""
 
 
+class Unprotected(_Strict):
+    """How much a threshold of 1 leaves unbounded: values, and what cases hold of them."""
+
+    values: Count
+    """Released values with a threshold of 1."""
+    all_values: Count
+    """Released values with a threshold."""
+    held_unprotected: Count
+    """Pairs of a case and such a value, each once whatever the number of reports."""
+    held: Count
+    """Pairs of a case and any sensitive value in the rows."""
+
+
 class DerivedClaim(_Strict):
     """What is claimed of a column that was made from others, and the rule that made it."""
 
@@ -324,6 +337,8 @@ class Manifest(_Strict):
     """None: of a version before 4."""
     shown: tuple[ShownCases, ...] | None = None
     """One of each quasi-identifier; None: of a version before 4."""
+    unprotected: Unprotected | None = None
+    """None: not told, as where no row shows a sensitive value."""
     derived: tuple[DerivedClaim, ...] | None = None
     """Columns that were made from others; None: there are none."""
     qid_sets: tuple[QidSetClaim, ...] | None = None
@@ -336,7 +351,9 @@ class Manifest(_Strict):
         """What an artifact does not make use of, its manifest does not name."""
         values: dict[str, Any] = told(self)
         unused = {
-            name for name in ("stated", "shown", "derived", "qid_sets") if values[name] is None
+            name
+            for name in ("stated", "shown", "unprotected", "derived", "qid_sets")
+            if values[name] is None
         }
         unused |= set() if self.csv_safe else {"csv_safe"}
         return {name: value for name, value in values.items() if name not in unused}
@@ -389,8 +406,16 @@ class RangeManifest(_Strict):
     format: Format
     quarters: tuple[QuarterManifest, ...] = Field(min_length=2)
     """Oldest first."""
+    released_cases: Count | None = None
+    """Distinct cases of all quarters together; None: ids do not follow them."""
     files: dict[FileName, Digest]
     """SHA-256 of every file but this one and ``SHA256SUMS``."""
+
+    @model_serializer(mode="wrap")
+    def _told(self, told: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What cannot be told is not named."""
+        values: dict[str, Any] = told(self)
+        return {n: v for n, v in values.items() if n != "released_cases" or v is not None}
 
 
 def schema_of(quarter: str) -> str:

@@ -12,6 +12,7 @@ from string import Template
 
 from srsql.engine.artifact.described import period_of, withheld_of
 from srsql.engine.artifact.documents import NO_DAY
+from srsql.engine.artifact.explained import distinct_cases, emptiness, filled, ratios
 from srsql.engine.artifact.format import AnyManifest, Manifest, ShownCases, quarters_of
 from srsql.engine.warehouse.series import PER_QUARTER
 
@@ -19,13 +20,20 @@ NOT_TOLD = "not told by whoever publishes"
 PARAGRAPH = (
     "We used individual case safety reports from {source}, {period}, in the anonymized release of "
     "series {series} by {publisher}, made by srsql {software} with the model {models}. {guarantee} "
-    "The release has {cases} cases in {reports} reports; {withheld}. Numbers and categories that "
+    "The release has {cases} cases in {reports} reports; {withheld}. {distinct}Numbers "
+    "and categories that "
     "could identify a patient ({attributes}) are given as regions, intervals or nodes of a "
     "hierarchy that hold the true values{drawn}. {terms} {counted}"
 )
 COUNTED = (
     "A case was counted once, whatever its reports. Conditions on regions were counted as lower "
     "(regions inside), expected (by the share of the region inside) and upper (regions that touch)."
+)
+SHARES = (
+    "Expected counts add up shares: of an interval, the number of its values that meet the "
+    "condition divided by the number of its values; of an empty value, the same of the whole "
+    "domain; of a node, the share of its leaves; of several conditions, the product. `README.md` "
+    "has it in SQL."
 )
 NOT_FOLLOWED = (
     "A case was counted once in a quarter; ids are new in every quarter, so that a case of several "
@@ -46,9 +54,11 @@ def methods(manifest: AnyManifest) -> bytes:
     frame = resources.files("srsql.schemas") / "artifact_methods.md"
     text = Template(frame.read_text(encoding="utf-8")).substitute(
         title=f"{manifest.dataset}, {period_of(parts)}",
-        paragraph=_paragraph(parts),
+        paragraph=_paragraph(manifest),
         quarters="\n".join(map(_quarter, parts)),
         shown="\n".join(_shown(parts)),
+        empty=emptiness(parts) and emptiness(parts) + "\n",
+        computed=_computed(manifest),
         checklist="\n".join(
             f"| {item} | {asked} | {_cell(told)} |" for item, asked, told in _items(parts)
         ),
@@ -56,10 +66,19 @@ def methods(manifest: AnyManifest) -> bytes:
     return text.encode()
 
 
-def _paragraph(parts: Sequence[Manifest]) -> str:
+def _computed(manifest: AnyManifest) -> str:
+    """How bounds and ratios are computed, as a chapter; nothing where no row is released."""
+    text = ratios(manifest)
+    shares = filled(SHARES) + "\n\n" if _counted(quarters_of(manifest)[-1]) == COUNTED else ""
+    return f"## How counts and ratios are computed\n\n{shares}{text}\n" if text else ""
+
+
+def _paragraph(manifest: AnyManifest) -> str:
+    parts = quarters_of(manifest)
     last, stated = parts[-1], parts[-1].stated
     cases = sum(part.counts.released_cases for part in parts)
     several = " (counted in each quarter)" if len(parts) > 1 else ""
+    distinct = distinct_cases(manifest)
     return PARAGRAPH.format(
         source=_source(last),
         period=period_of(parts),
@@ -71,6 +90,7 @@ def _paragraph(parts: Sequence[Manifest]) -> str:
         cases=f"{cases:,}{several}",
         reports=f"{sum(part.counts.released_reports for part in parts):,}",
         withheld=withheld_of(parts),
+        distinct=distinct and f"{distinct} ",
         attributes=", ".join(each.name for each in last.attributes) or "none in this release",
         drawn=", or are drawn at random" if any(p.perturbed for p in parts) else "",
         terms=_coded(last) + " " + SPELLING,

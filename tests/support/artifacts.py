@@ -8,6 +8,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import duckdb
 from sqlglot import parse_one
@@ -129,11 +130,14 @@ def rehash(
         told["counts"]["released_cases"] = len({row[case_id_of(told)] for row in reports})
         if told.get("shown"):
             told["shown"] = shown_of(folder, told, reports)
+        if told.get("unprotected"):
+            told["unprotected"] = unprotected_of(folder, told, tables)
     if isinstance(told["artifact_version"], int) and told["artifact_version"] < CATALOGUED:
         for name in CATALOGUES:
             (folder / name).unlink(missing_ok=True)
         told.pop("stated", None)
         told.pop("shown", None)
+        told.pop("unprotected", None)
     if counts or changes:
         _reword(folder, told)
     if report:
@@ -194,6 +198,31 @@ def shown_of(
     return found
 
 
+def unprotected_of(
+    folder: Path, told: dict[str, Any], tables: dict[str, Any]
+) -> dict[str, int] | None:
+    """How much of the rows of a quarter a threshold of 1 leaves unbounded."""
+    with (folder / "value-thresholds.csv").open(encoding="utf-8", newline="") as file:
+        listed = [
+            row for row in csv.DictReader(file) if row.get("quarter") in (None, told["quarter"])
+        ]
+    free = {row["value"]: row["theta_num"] == row["theta_den"] for row in listed}
+    if not free:
+        return None
+    held = {
+        (row["caseid"], normalize("NFC", str(row[column["name"]]).strip()).upper())
+        for table in told["tables"]
+        for column in table["columns"]
+        if column["role"] == "sensitive"
+        for row in tables[table["name"]]
+    }
+    known = [free[value] for _, value in held if value in free]
+    return {
+        "values": sum(free.values()), "all_values": len(free),
+        "held_unprotected": sum(known), "held": len(known),
+    }  # fmt: skip
+
+
 def _recatalogue(folder: Path, told: dict[str, Any], kind: type[Manifest | RangeManifest]) -> None:
     """A forger lets the program write the documents for catalogues, too."""
     try:
@@ -250,15 +279,23 @@ def edit(folder: Path, table: str, query: str) -> None:
         con.execute(copy_statement(rows, told["format"], metadata), [str(file)])
 
 
-def rehash_range(folder: Path, *, report: bool = False) -> None:
+def rehash_range(folder: Path, *, report: bool = False, **changes: Any) -> None:
     """The same as ``rehash`` for a CSV artifact of several quarters, numbers and digests included.
 
-    Whatever quarter the manifest lists gets the rows that the tables have of it.
+    Whatever quarter the manifest lists gets the rows that the tables have of it; ``changes``: keys
+    of the manifest.
     """
     told = manifest_of(folder)
+    cases: set[Any] = set()
     for part in told["quarters"]:
+        tables = {
+            table["name"]: [
+                r for r in read_csv(folder, table["name"]) if r["quarter"] == part["quarter"]
+            ]
+            for table in part["tables"]
+        }
         for table in part["tables"]:
-            rows = [r for r in read_csv(folder, table["name"]) if r["quarter"] == part["quarter"]]
+            rows = tables[table["name"]]
             names = [column["name"] for column in table["columns"]]
             table["rows"] = len(rows)
             table["content_sha256"] = content_of([{n: row[n] for n in names} for row in rows])
@@ -266,6 +303,11 @@ def rehash_range(folder: Path, *, report: bool = False) -> None:
                 part["counts"]["released_reports"] = len(rows)
                 part["counts"]["released_cases"] = len({row["caseid"] for row in rows})
                 part["shown"] = shown_of(folder, part, rows)
+                cases |= {row["caseid"] for row in rows}
+        part["unprotected"] = unprotected_of(folder, part, tables)
+    if "released_cases" in told:
+        told["released_cases"] = len(cases)
+    told |= changes
     (folder / "manifest.json").write_text(json.dumps(told))
     whole = RangeManifest.model_validate_json(json.dumps(told))
     parts = quarters_of(whole)

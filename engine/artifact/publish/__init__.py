@@ -44,6 +44,7 @@ from srsql.engine.artifact.publish.manifest import (
     find_range,
     find_release,
     public_facts,
+    thresholds_of,
 )
 from srsql.engine.artifact.publish.tables import (
     Plan,
@@ -205,15 +206,21 @@ def publish(
                         step(f"{done if len(releases) > 1 else ''}rows")
                         label = release.quarter if len(releases) > 1 else None
                         rows = files.stage(plans, number, label)
-                        made.append(Made(release, rows, files.shown(dataset, number, label)))
+                        model = str(public_facts(warehouse, release)["model"])
+                        told = thresholds_of(warehouse, release.release_id, model)
+                        made.append(Made(
+                            release, rows, files.shown(dataset, number, label),
+                            files.unprotected(dataset, rows, told, number, label),
+                        ))  # fmt: skip
                     parts = claims(
                         warehouse, dataset, made, key, form, publication.stated,
                         csv_safe=publication.csv_safe,
                     )  # fmt: skip
+                    cases = files.released_cases(dataset, parts)
                     files.write(parts)
                 step("report and manifest")
                 ids = [release.release_id for release in releases]
-                manifest = describe(warehouse, dataset, parts, ids, folder)
+                manifest = describe(warehouse, dataset, parts, ids, folder, cases)
                 if signing is not None:
                     sign(folder, signing)
                 step("verification")

@@ -45,6 +45,7 @@ from srsql.engine.artifact.format import (
     Table,
     TermsClaim,
     Thesaurus,
+    Unprotected,
     file_digest,
     sums_text,
 )
@@ -163,6 +164,8 @@ class Made:
     tables: list[Table]
     shown: tuple[ShownCases, ...] = ()
     """How exactly its rows show each quasi-identifier."""
+    unprotected: Unprotected | None = None
+    """How much of them a threshold of 1 leaves unbounded."""
 
 
 def read_stated(dataset: Dataset, told: Mapping[str, Any]) -> Stated:
@@ -222,7 +225,7 @@ def claims(
     told = {"csv_safe": csv_safe, "stated": stated}
     parts = [
         _claims(warehouse, dataset, each.release, key, each.tables, form).model_copy(
-            update={**told, "shown": each.shown}
+            update={**told, "shown": each.shown, "unprotected": each.unprotected}
         )
         for each in made
     ]
@@ -245,6 +248,7 @@ def describe(
     parts: list[Manifest],
     release_ids: Sequence[int],
     folder: Path,
+    released_cases: int | None = None,
 ) -> AnyManifest:
     """Write what stands beside the rows, then the manifest over it, then the hashes over all.
 
@@ -254,6 +258,7 @@ def describe(
         parts: what is claimed of each quarter, whose tables are in the folder already.
         release_ids: of the same.
         folder: of the artifact.
+        released_cases: of all quarters together; None: of one, or of ids that do not follow them.
     """
     documents: dict[str, bytes] = {}
     if dataset.rows:
@@ -266,7 +271,7 @@ def describe(
             page = report(warehouse, dataset, part.series, part.quarter, public=True, ids=ids)
             documents[part.report_file] = page.html.encode()
             parts[number] = part.model_copy(update={"report_written_by": written_by()})
-    manifest = _whole(parts)
+    manifest = _whole(parts, released_cases)
     text = readme(manifest) if isinstance(manifest, Manifest) else range_readme(manifest)
     documents |= {
         README: text,
@@ -293,7 +298,7 @@ def describe(
     return manifest
 
 
-def _whole(parts: list[Manifest]) -> AnyManifest:
+def _whole(parts: list[Manifest], released_cases: int | None) -> AnyManifest:
     """The manifest of one quarter, or of several, without its files."""
     if len(parts) == 1:
         return parts[0]
@@ -305,6 +310,7 @@ def _whole(parts: list[Manifest]) -> AnyManifest:
         series=first.series,
         format=first.format,
         quarters=tuple(QuarterManifest(**dict(part)) for part in parts),
+        released_cases=released_cases,
         files={},
     )
 
@@ -394,6 +400,18 @@ def _attributes(dataset: Dataset) -> tuple[Attribute, ...]:
     return tuple(attributes)
 
 
+def thresholds_of(warehouse: Warehouse, release_id: int, model: str) -> list[tuple[Any, ...]]:
+    """Value, numerator and denominator of theta of every value that a row of a release shows.
+
+    Args:
+        warehouse: where the release is.
+        release_id: of the release.
+        model: of the release; none has a threshold where it bounds none.
+    """
+    bounded = "theta" in MODELS[model].guaranteed_bounds
+    return warehouse.rows(query("artifact/publish", "released_thresholds"), [release_id, bounded])
+
+
 def _thresholds_csv(warehouse: Warehouse, parts: dict[int, Manifest]) -> bytes:
     """theta of every value that a released row shows, as an exact fraction.
 
@@ -405,10 +423,8 @@ def _thresholds_csv(warehouse: Warehouse, parts: dict[int, Manifest]) -> bytes:
     """
     rows: list[tuple[object, ...]] = []
     for release_id, part in parts.items():
-        bounded = "theta" in MODELS[part.model].guaranteed_bounds
-        statement = query("artifact/publish", "released_thresholds")
         before = (part.quarter,) if len(parts) > 1 else ()
-        rows += [(*before, *row) for row in warehouse.rows(statement, [release_id, bounded])]
+        rows += [(*before, *row) for row in thresholds_of(warehouse, release_id, part.model)]
     header = ["quarter"] if len(parts) > 1 else []
     safe = any(part.csv_safe for part in parts.values())
     return csv_bytes([*header, "value", "theta_num", "theta_den"], rows, safe=safe)

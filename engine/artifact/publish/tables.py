@@ -36,6 +36,7 @@ from srsql.engine.artifact.format import (
     Manifest,
     ShownCases,
     Table,
+    Unprotected,
     content_digest,
     schema_of,
     stored_columns,
@@ -46,6 +47,7 @@ from srsql.engine.errors import CheckFailedError, PublishError
 from srsql.engine.release.ids import pseudonym
 from srsql.engine.release.views import serials, table_queries
 from srsql.engine.terms.baskets import term_queries
+from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.database_file import connection
 from srsql.engine.warehouse.frames import FORMULA, NUMBER
 from srsql.engine.warehouse.layout import CLUSTER, Built
@@ -317,10 +319,7 @@ class Staging:
         """
         if not dataset.rows:
             return ()
-        place: exp.Expr = temporary(_staged(number, dataset.report_table), alias="t")
-        if self.form == "duckdb":
-            schema = "main" if quarter is None else schema_of(quarter)
-            place = table("artifact", schema, dataset.report_table, alias="t")
+        place = self._place(number, dataset.report_table, quarter)
         found = []
         for qid in dataset.qid:
             kinds = exp.select(_how_shown(dataset, qid).as_("kind"), column(dataset.case_id, "t"))
@@ -335,6 +334,72 @@ class Staging:
                 **{kind: counts.get(kind, 0) for kind in ("single", "several", "any")},
             ))  # fmt: skip
         return tuple(found)
+
+    def _place(self, number: int, name: str, quarter: str | None) -> exp.Expr:
+        """The staged rows of a table of a quarter, as ``t``."""
+        if self.form != "duckdb":
+            return temporary(_staged(number, name), alias="t")
+        schema = "main" if quarter is None else schema_of(quarter)
+        return table("artifact", schema, name, alias="t")
+
+    def unprotected(
+        self, dataset: Dataset, tables: Sequence[Table],
+        thresholds: Sequence[tuple[str, int, int]], number: int, quarter: str | None,
+    ) -> Unprotected | None:  # fmt: skip
+        """How much of the staged rows of a quarter a threshold of 1 leaves unbounded.
+
+        Args:
+            dataset: that was released.
+            tables: as they were staged.
+            thresholds: every released value, numerator and denominator of its threshold.
+            number: of the quarter among those of the artifact.
+            quarter: its label; None: the artifact has no other.
+
+        Returns:
+            None: no row shows a sensitive value, or no value has a threshold.
+        """
+        cells: list[exp.Query] = [
+            exp.select(
+                column(dataset.case_id, "t").as_("holder"),
+                normalized(column(each.name, "t")).as_("value"),
+            ).from_(self._place(number, item.name, quarter))
+            for item in tables
+            for each in item.columns
+            if each.role == "sensitive"
+        ]
+        if not (cells and thresholds and dataset.rows):
+            return None
+        pairs = exp.select("h.holder", "h.value").distinct().from_(union_all(cells).subquery("h"))
+        bounded = "SELECT unnest($1::VARCHAR[]) AS value, unnest($2::BOOLEAN[]) AS free"
+        counting = (
+            exp.select("count(*)", "count(*) FILTER (WHERE v.free)", dialect="duckdb")
+            .from_(pairs.subquery("p"))
+            .join(
+                exp.maybe_parse(bounded, dialect="duckdb").subquery("v"),
+                on=column("value", "v").eq(column("value", "p")),
+            )
+        )
+        values, free = [each[0] for each in thresholds], [each[1] == each[2] for each in thresholds]
+        found = self.con.execute(counting.sql("duckdb"), [values, free])
+        ((held, held_unprotected),) = found.fetchall()
+        return Unprotected(
+            values=sum(free), all_values=len(values), held_unprotected=held_unprotected, held=held
+        )
+
+    def released_cases(self, dataset: Dataset, parts: Sequence[Manifest]) -> int | None:
+        """Distinct cases of all staged quarters; None: of one, or ids do not follow them."""
+        if len(parts) < 2 or not ids_follow(parts[0]):
+            return None
+        cases: list[exp.Query] = [
+            exp.select(column(dataset.case_id, "t").as_("holder")).from_(
+                self._place(number, dataset.report_table, part.quarter)
+            )
+            for number, part in enumerate(parts)
+        ]
+        counted = exp.Count(this=exp.Distinct(expressions=[exp.column("holder", "c")]))
+        query = exp.select(counted).from_(union_all(cases).subquery("c"))
+        ((number_of_cases,),) = self.con.execute(query.sql("duckdb")).fetchall()
+        return int(number_of_cases)
 
     def write(self, parts: Sequence[Manifest]) -> None:
         """Write what was staged of each quarter, with what the manifests say of it."""

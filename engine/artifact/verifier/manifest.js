@@ -125,13 +125,13 @@ const QUARTER = {
       type: text(/^(BIGINT|VARCHAR|DECIMAL\(18, ([0-9]|1[0-8])\))$/), role: oneOf(...ROLES),
       "attribute?": orNull(text(NAME))}))})),
   "csv_safe?": FLAG, "stated?": UNREAD, "shown?": UNREAD,
-  "derived?": UNREAD,
+  "derived?": UNREAD, "unprotected?": UNREAD,
   "qid_sets?": orNull(listOf(record({name: text(NAME), attributes: listOf(text(NAME), 1)}), 2)),
 };
 const ONE = record({...QUARTER, files: FILES});
 const SEVERAL = record({artifact_version: oneOf(3, 4), software_version: ANY_TEXT,
   dataset: text(NAME), series: ANY_TEXT, format: oneOf("parquet", "csv", "duckdb"),
-  quarters: listOf(record({...QUARTER, "files?": FILES}), 2), files: FILES});
+  quarters: listOf(record({...QUARTER, "files?": FILES}), 2), "released_cases?": orNull(COUNT), files: FILES});
 
 /** Read manifest.json.
  *

@@ -41,6 +41,7 @@ from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import Trees
 from srsql.engine.artifact.verify.reading import count, loaded
 from srsql.engine.warehouse.statements import column, temporary
+from srsql.engine.warehouse.statements import query as named_query
 
 MOST_BYTES = 2**26
 SMALL = (DICTIONARY, THRESHOLDS, HIERARCHIES)
@@ -430,6 +431,24 @@ def shown_faults(con: duckdb.DuckDBPyConnection, manifest: Manifest, trees: Tree
         claimed = {how: getattr(told[attribute.name], how) for how in HOW}
         if found != claimed:
             yield f"{attribute.name} is shown by {claimed} cases, as told; by {found} in the rows"
+
+
+def unprotected_faults(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> Iterator[str]:
+    """Where the manifest counts otherwise than the rows what a threshold of 1 leaves unbounded.
+
+    Args:
+        con: into which rows and thresholds were read, as artifact 0.
+        manifest: of the quarter.
+    """
+    if manifest.artifact_version < CATALOGUED:
+        return
+    row = con.execute(named_query("artifact/reading", "unprotected")).fetchone() or (0, 0, 0, 0)
+    names = ("values", "all_values", "held_unprotected", "held")
+    shows = any(c.role == "sensitive" for table in manifest.tables for c in table.columns)
+    due = dict(zip(names, row, strict=True)) if shows and row[1] else None
+    told = manifest.unprotected.model_dump() if manifest.unprotected else None
+    if told != due:
+        yield f"{MANIFEST}: unprotected is told as {told}; by the rows it is {due}"
 
 
 def _counted(

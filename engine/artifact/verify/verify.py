@@ -16,10 +16,14 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
+from srsql.engine.artifact.described import ids_follow
 from srsql.engine.artifact.documents import public_report
 from srsql.engine.artifact.format import (
+    CATALOGUED,
     HIERARCHIES,
+    MANIFEST,
     Manifest,
+    RangeManifest,
     quarters_of,
     signature_faults,
 )
@@ -45,7 +49,12 @@ from srsql.engine.artifact.verify import (
     version_of,
     windows_left,
 )
-from srsql.engine.artifact.verify.catalogue_checks import catalogue_check, key_check, shown_faults
+from srsql.engine.artifact.verify.catalogue_checks import (
+    catalogue_check,
+    key_check,
+    shown_faults,
+    unprotected_faults,
+)
 from srsql.engine.artifact.verify.contradictions import (
     Trees,
     claim_faults,
@@ -202,10 +211,16 @@ def _verify_folder(folder: Path, memory_limit: str | None) -> tuple[list[Check],
     several = len(parts) > 1
     with connection(folder, memory_limit=memory_limit) as con:
         objects = check_tables(con, folder, manifest)
+        con.execute(query("artifact/reading", "create_every_case"))
         for part in parts:
             place = f"{folder}, {part.quarter}" if several else str(folder)
             with con.cursor() as own:
                 found.append(_verify_part(own, folder, part, place, [*checks, objects]))
+                if several and found[-1].manifest and part.report_table is not None:
+                    own.execute(query("artifact/reading", "add_every_case"))
+        if isinstance(manifest, RangeManifest) and all(part.manifest for part in found):
+            faults = _total_faults(con, manifest)
+            checks[1] = replace(checks[1], faults=[*checks[1].faults, *faults])
     if not unchanged:
         found[0] = replace(found[0], not_run=("catalogues", *found[0].not_run))
     if several:
@@ -213,6 +228,18 @@ def _verify_folder(folder: Path, memory_limit: str | None) -> tuple[list[Check],
     claims, *others = found[0].checks
     checks[1] = replace(checks[1], faults=[*checks[1].faults, *claims.faults])
     return checks, [replace(found[0], checks=tuple(others))]
+
+
+def _total_faults(con: duckdb.DuckDBPyConnection, manifest: RangeManifest) -> list[str]:
+    """Where distinct cases of all quarters are told and are not those of the rows, or not told."""
+    if manifest.artifact_version < CATALOGUED:
+        return []
+    ((cases,),) = con.execute(query("artifact/reading", "every_case")).fetchall()
+    due = cases if all(map(ids_follow, manifest.quarters)) else None
+    told = manifest.released_cases
+    if told == due:
+        return []
+    return [f"{MANIFEST}: released_cases of all quarters is {told}, the rows have {due}"]
 
 
 def _verify_part(
@@ -236,7 +263,7 @@ def _verify_part(
         checks += [check for check in [key_check(con, folder, manifest)] if check]
         trees = read_hierarchies(folder, manifest)
         if manifest.report_table is not None:
-            shown = shown_faults(con, manifest, trees)
+            shown = [*shown_faults(con, manifest, trees), *unprotected_faults(con, manifest)]
             checks[0] = claims = replace(claims, faults=[*claims.faults, *shown])
         made = derived_check(con, manifest, trees)
         checks += [each for each in (made, sets_check(con, manifest)) if each]

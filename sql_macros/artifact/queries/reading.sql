@@ -103,3 +103,35 @@ SELECT DISTINCT
     'constraint ' || c.constraint_type || ' of ' || c.schema_name || '.' || c.table_name
 FROM duckdb_constraints() AS c WHERE c.database_name = $1
 ORDER BY name;
+
+-- name: unprotected
+-- Of artifact 0: values with a threshold of 1, values with any, pairs of a case and such a value.
+WITH bounded AS (
+    SELECT t.value, t.theta_num = t.theta_den AS free
+    FROM temp.main.srsql_value_threshold AS t WHERE t.artifact = 0
+),
+
+pairs AS (
+    SELECT b.free
+    FROM temp.main.srsql_case_value AS c INNER JOIN bounded AS b ON c.value = b.value
+    WHERE c.artifact = 0
+)
+
+SELECT
+    (SELECT count(*) FROM bounded AS b WHERE b.free) AS free_values,
+    (SELECT count(*) FROM bounded) AS all_values,
+    (SELECT count(*) FROM pairs AS p WHERE p.free) AS held_unprotected,
+    (SELECT count(*) FROM pairs) AS held;
+
+-- name: create_every_case
+-- The cases of all quarters of an artifact, in which each quarter adds its own.
+CREATE TABLE memory.main.srsql_every_case (case_id VARCHAR);
+
+-- name: add_every_case
+-- Adds the cases of the quarter that was read.
+INSERT INTO memory.main.srsql_every_case
+SELECT DISTINCT r.case_id FROM temp.main.srsql_case_region AS r;
+
+-- name: every_case
+-- How many cases the quarters have together.
+SELECT count(DISTINCT c.case_id) AS cases FROM memory.main.srsql_every_case AS c;
