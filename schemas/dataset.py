@@ -331,12 +331,19 @@ class Dataset(Strict):
             named = _sources(report, qid.column) or {qid.column}
             return {(report.name, text) for text in named}
 
+        def units_of(qid: Qid) -> set[Place]:
+            unit = qid.unit_column
+            return set() if unit is None else {(report.name, unit), *(
+                (report.name, text) for text in _sources(report, unit) or ()
+            )}  # fmt: skip
+
         for first, second in combinations(self.qid if self.qid_set else (), 2):
             apart = [
                 each.name for each in self.qid_set if (first.name in each.qids)
                 is not (second.name in each.qids)
             ]  # fmt: skip
-            if apart and read_from(first) & read_from(second):
+            one, other = read_from(first), read_from(second)
+            if apart and (one & other or units_of(first) & other or units_of(second) & one):
                 raise ValueError(
                     f"qid_set.{apart[0]}: {first.name} and {second.name} are made from one column, "
                     "so that who knows one knows something of the other: name both or neither"

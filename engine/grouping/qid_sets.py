@@ -15,9 +15,10 @@ every position, and so at those of a set: who joins releases rules out no new ca
 knows columns of two sets is told the cases that share both groups, which may be one: that figure is
 told with every release.
 
-Who fits no group of a part joins the one that gives up least, where theta allows it; within a block
-groups become one until it does, since the block as a whole keeps both bounds. So nobody is withheld
-for want of a group of some set.
+Who fits no block is withheld, or joins the one that gives up least where leftovers are merged: a
+block is large, and all its cases would give up what one of them lacks. Who fits no group of a set
+within a block joins the one that gives up least, where theta allows it; groups of the block become
+one until it does, since the block as a whole keeps both bounds.
 
 Source: ours (docs/models.md, several sets of quasi-identifiers).
 """
@@ -43,23 +44,25 @@ Part = Callable[[Grouping, int | None], object]
 where a pattern has as many, and groups are not refined."""
 
 
-def group_by_sets(grouping: Grouping, part: Part) -> None:
+def group_by_sets(grouping: Grouping, part: Part, *, merge: bool) -> None:
     """Fill ``srsql_grouped``, ``srsql_region`` and ``srsql_withheld`` for sets of attributes.
 
     Args:
         grouping: of a dataset that declares sets; all its cases carry the bounds.
         part: groups what is in ``srsql_profile``.
+        merge: a case that fits no block joins one that gives up what it shows for it; else only one
+            that gives up nothing, or the case is withheld.
     """
     warehouse, dataset = grouping.warehouse, grouping.release.dataset
     owners = owners_of(dataset)
     warehouse.run_step("grouping/set_start")
-    _block(grouping, part, _mask(owners, 0), last=not any(owners))
+    _block(grouping, part, _mask(owners, 0), last=not any(owners), merge=merge)
     for set_no in sorted({owner for owner in owners if owner}):
         mask = _mask(owners, set_no)
         for (block,) in warehouse.rows(query(TOPIC, "blocks")):
             warehouse.run_step("grouping/set_part", {"block": block, "mask": mask})
             part(replace(grouping, draw=f"{grouping.draw}/{set_no}/{block}"), None)
-            _place(grouping, merging=True)
+            _place(grouping, merging=True, giving_up=True)
             warehouse.run_step("grouping/set_taken", {"set_no": set_no})
     warehouse.run_step("grouping/set_end", {"owners": owners})
 
@@ -84,7 +87,7 @@ def _mask(owners: list[int], owner: int) -> int:
     return sum(1 << position for position, each in enumerate(owners) if each == owner)
 
 
-def _block(grouping: Grouping, part: Part, mask: int, *, last: bool) -> None:
+def _block(grouping: Grouping, part: Part, mask: int, *, last: bool, merge: bool) -> None:
     """The blocks; where no set has anything for itself, they are the groups of all sets."""
     warehouse = grouping.warehouse
     warehouse.run_step("grouping/set_part", {"block": None, "mask": mask})
@@ -92,7 +95,7 @@ def _block(grouping: Grouping, part: Part, mask: int, *, last: bool) -> None:
     if mask:
         size = None if last else max(TIMES_K * grouping.k, -(-cases // MOST_BLOCKS))
         part(replace(grouping, draw=f"{grouping.draw}/0"), size)
-        _place(grouping, merging=False)
+        _place(grouping, merging=False, giving_up=merge)
         warehouse.run_step("grouping/set_blocks")
     else:
         warehouse.run(query(TOPIC, "one_block"), {"k": grouping.k})
@@ -133,8 +136,9 @@ class _Held:
         return (self.pattern & ~other.pattern).bit_count() * self.cases
 
 
-def _place(grouping: Grouping, *, merging: bool) -> None:
-    """Place who has no group; ``merging``: groups may become one for it."""
+def _place(grouping: Grouping, *, merging: bool, giving_up: bool) -> None:
+    """Place who has no group; ``merging``: groups may become one for it; ``giving_up``: a group may
+    show less for it."""
     warehouse = grouping.warehouse
     waiting = warehouse.rows(query(TOPIC, "unplaced"))
     if not waiting:
@@ -158,7 +162,7 @@ def _place(grouping: Grouping, *, merging: bool) -> None:
     for case_no, case in cases.items():
         for no in sorted(groups, key=lambda no: (groups[no].given_up(case), no)):
             together = groups[no].with_(case)
-            if keeps(together):
+            if keeps(together) and (giving_up or not groups[no].given_up(case)):
                 groups[no] = together
                 joins[no].append(case_no)
                 break

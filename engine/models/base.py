@@ -268,7 +268,11 @@ class GroupingModel(ABC):
     def group(self, grouping: Grouping) -> None:
         """Fill ``srsql_grouped`` and ``srsql_withheld`` from ``srsql_profile``."""
         if grouping.release.dataset.qid_set:
-            group_by_sets(grouping, lambda part, size: self._group(part, 1, size))
+            group_by_sets(
+                grouping,
+                lambda part, size: self._group(part, 1, size),
+                merge=self.leftovers == "merge",
+            )
             return
         group_in_parts(grouping, self.parts, lambda most: self._group(grouping, most))
 

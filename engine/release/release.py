@@ -109,7 +109,13 @@ from srsql.engine.warehouse.carriers import Carrier, local_carrier
 from srsql.engine.warehouse.extras import need
 from srsql.engine.warehouse.lake import lies_in_lake, need_periods
 from srsql.engine.warehouse.layout import SHAPES, Built
-from srsql.engine.warehouse.releases import Release, find_ingestion, not_ingested, perturbed
+from srsql.engine.warehouse.releases import (
+    Release,
+    find_ingestion,
+    need_same_sets,
+    not_ingested,
+    perturbed,
+)
 from srsql.engine.warehouse.series import Series, create_views, gaps, next_quarter, open_series
 from srsql.engine.warehouse.spark_session import SparkAt
 from srsql.engine.warehouse.statements import query
@@ -164,6 +170,7 @@ def release(
             )
             need_pseudonyms(request, series)
             need_pool(request, series, visible_dataset, waits=has_waited(warehouse, series))
+            need_same_sets(warehouse, dataset, request.series, ReleaseError, request.quarter)
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             check_version(warehouse, series, request)
             _need_consent_to_change(request)

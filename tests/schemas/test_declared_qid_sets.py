@@ -45,6 +45,13 @@ def test_two_periods_of_one_date_are_in_the_same_sets(tmp_path: Path) -> None:
     assert load_dataset(write_sets(tmp_path, *changes, one, both)).qid_set
 
 
+def test_a_column_that_tells_a_unit_tells_of_what_it_measures(tmp_path: Path) -> None:
+    """Whoever knows an age in months knows what its unit is, which another set must not show."""
+    units = 'column = "age"\nunit_column = "job"\nunits = {MD = 1, PH = 1, CN = 1}\n'
+    with pytest.raises(SchemaError, match="wt and job are made from one column"):
+        load_dataset(write_sets(tmp_path, ('column = "wt"\n', units.replace('"age"', '"wt"'))))
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

@@ -210,7 +210,7 @@ def unprotected_of(
     if not free:
         return None
     held = {
-        (row["caseid"], normalize("NFC", str(row[column["name"]]).strip()).upper())
+        (row[case_id_of(told)], normalize("NFC", str(row[column["name"]]).strip()).upper())
         for table in told["tables"]
         for column in table["columns"]
         if column["role"] == "sensitive"
@@ -301,9 +301,9 @@ def rehash_range(folder: Path, *, report: bool = False, **changes: Any) -> None:
             table["content_sha256"] = content_of([{n: row[n] for n in names} for row in rows])
             if table["name"] == part["report_table"]:
                 part["counts"]["released_reports"] = len(rows)
-                part["counts"]["released_cases"] = len({row["caseid"] for row in rows})
+                part["counts"]["released_cases"] = len({row[case_id_of(part)] for row in rows})
                 part["shown"] = shown_of(folder, part, rows)
-                cases |= {row["caseid"] for row in rows}
+                cases |= {row[case_id_of(part)] for row in rows}
         part["unprotected"] = unprotected_of(folder, part, tables)
     if "released_cases" in told:
         told["released_cases"] = len(cases)

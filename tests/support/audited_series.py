@@ -27,6 +27,7 @@ DATASET: Any = SimpleNamespace(
         SimpleNamespace(name="place", kind="categorical", granularity=Decimal(1)),
     ],
     qid_set=(),
+    sets_text="",
     hierarchies={"place": SimpleNamespace(labels=[node for node, *_ in TREE])},
 )
 TABLES = (

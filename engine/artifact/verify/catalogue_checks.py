@@ -438,15 +438,15 @@ def unprotected_faults(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> It
 
     Args:
         con: into which rows and thresholds were read, as artifact 0.
-        manifest: of the quarter.
+        manifest: of the quarter; one that does not tell it claims nothing.
     """
-    if manifest.artifact_version < CATALOGUED:
+    if manifest.unprotected is None:
         return
     row = con.execute(named_query("artifact/reading", "unprotected")).fetchone() or (0, 0, 0, 0)
     names = ("values", "all_values", "held_unprotected", "held")
     shows = any(c.role == "sensitive" for table in manifest.tables for c in table.columns)
     due = dict(zip(names, row, strict=True)) if shows and row[1] else None
-    told = manifest.unprotected.model_dump() if manifest.unprotected else None
+    told = manifest.unprotected.model_dump()
     if told != due:
         yield f"{MANIFEST}: unprotected is told as {told}; by the rows it is {due}"
 

@@ -19,7 +19,6 @@ from sqlglot import exp
 from srsql.engine.artifact.described import ids_follow
 from srsql.engine.artifact.documents import public_report
 from srsql.engine.artifact.format import (
-    CATALOGUED,
     HIERARCHIES,
     MANIFEST,
     Manifest,
@@ -231,8 +230,8 @@ def _verify_folder(folder: Path, memory_limit: str | None) -> tuple[list[Check],
 
 
 def _total_faults(con: duckdb.DuckDBPyConnection, manifest: RangeManifest) -> list[str]:
-    """Where distinct cases of all quarters are told and are not those of the rows, or not told."""
-    if manifest.artifact_version < CATALOGUED:
+    """Where distinct cases of all quarters are told and are not those of the rows."""
+    if manifest.released_cases is None:
         return []
     ((cases,),) = con.execute(query("artifact/reading", "every_case")).fetchall()
     due = cases if all(map(ids_follow, manifest.quarters)) else None
