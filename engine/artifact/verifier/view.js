@@ -67,7 +67,8 @@ function reply(words, wrong = [], busy = false) {
     each.setAttribute("aria-invalid", "true");
     each.setAttribute("aria-describedby", "told");
   }
-  part("fields").querySelector("[aria-invalid]")?.focus();
+  part("fields").querySelector("[aria-invalid]")?.focus({preventScroll: true});
+  if (words) part("told").scrollIntoView({block: "nearest"});
 }
 
 /** @param {any} message Of the worker. */
