@@ -96,7 +96,8 @@ function disproportion(quarters, question) {
    * @returns {Of[]} */
   const inTime = (each, name) => each[0].flatMap((_, line) => each.map((told, n) => isByQuarter(question)
     ? name(told[line], `${printable(apart[n][0].part.quarter)}, `) : told[line]));
-  return {asked: `PRR; ${asWords(quarters, question)}`, told: isByQuarter(question) ? "compared by quarter" : "compared",
+  return {asked: `PRR; ${asWords(quarters, question)}`,
+    told: isByQuarter(question) ? "compared by quarter" : "compared",
     counts: inTime(found.map(each => each.counts), (told, of) => ({...told, key: of + told.key})),
     ratios: inTime(found.map(each => each.ratios), (told, of) => ({...told, name: of + told.name})),
     notes: ratioNotes(quarters, question, tables)};

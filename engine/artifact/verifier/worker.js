@@ -3,8 +3,8 @@
 /**
  * @typedef {{path: string, file: Blob}} Entry
  * @typedef {{name: string, of: string, artifact: string, proves: string, note: string,
- *   total: number, count: number, places: string[]}} Shown A check and what it found; of: its quarter, or "" for all; artifact: its
- *   folder, "" where there is but one, "series" for what they show together.
+ *   total: number, count: number, places: string[]}} Shown A check and what it found; of: its quarter,
+ *   or "" for all; artifact: its folder, "" where there is but one, "series" for what they show together.
  * @typedef {{passed: boolean, checks: Shown[], notRun: string[], notShown: string[],
  *   facts: [string, string][], warnings: string[], unprotected: string[], asked: Questions | null,
  *   why: string}} Verified
