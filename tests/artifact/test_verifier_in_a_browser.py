@@ -44,7 +44,10 @@ READ = """(() => {
     [...row.cells].map(cell => cell.textContent));
   const list = id => [...document.getElementById(id).children].map(item => item.textContent);
   const shown = id => !document.getElementById(id).hidden;
-  return {status: text("status"), outcome: text("outcome"), why: text("why"), sql: text("sql"),
+  const wrong = [...document.querySelectorAll("[aria-invalid]")].map(each => each.dataset.field);
+  return {status: text("status"), told: text("told"), wrong, asked: text("question"),
+    stale: shown("stale"), warnings: list("warnings"), unprotected: list("unprotected"),
+    ordered: text("ordered"), outcome: text("outcome"), why: text("why"), sql: text("sql"),
     checks: rows("checks"), counts: rows("counts"), unseen: list("unseen"), notes: list("notes"),
     artifacts: rows("artifacts"), each: shown("each"), ratios: rows("ratios"),
     ratio: shown("ratio"),
@@ -115,9 +118,10 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
         assert opened.complaints == []
 
 
-def settled(page: Tab) -> dict[str, Any]:
-    """What the page shows when it has done its work."""
-    page.wait("main.getAttribute('aria-busy') === 'false' && status_.textContent !== ''")
+def settled(page: Tab, line: str = "status") -> dict[str, Any]:
+    """What the page shows when it has done its work, which it says in a line of its own."""
+    done = f"document.getElementById('{line}').textContent !== ''"
+    page.wait(f"main.getAttribute('aria-busy') === 'false' && {done}")
     found: dict[str, Any] = page.value(READ)
     assert not found["hacked"]
     assert found["strange"] == 0
@@ -146,12 +150,12 @@ def counted(page: Tab, question: Question, button: str = "#questions button") ->
         if (asked.delete(each.dataset.field) && value && each.type !== "checkbox"
             && each.value !== value) return each.dataset.field;
       }}
-      status_.textContent = "";
+      document.getElementById("told").textContent = "";
       document.querySelector("{button}").click();
       return [...asked.keys()].join();
     }})()""")
     assert filled == ""
-    return settled(page)
+    return settled(page, "told")
 
 
 @pytest.mark.parametrize(
@@ -566,7 +570,7 @@ def test_prr_of_two_names_is_that_of_signals_with_bounds_of_every_table(
     assert shown(page, made[name])["ask"]
     names = {"term drug drugname": "drug 1", "term reac pt": "reaction 00"}
     found = counted(page, names | question, "#compare")
-    assert found["ratio"], found["status"]
+    assert found["ratio"], found["told"]
     with open_artifact(made[name]) as artifact:
         asked: dict[str, Any] = {"drug": "Drug 1", "reaction": "Reaction 00", "roles": ["all"]}
         (signal,) = artifact.signals(**asked | options).signals
@@ -599,8 +603,38 @@ def test_prr_of_two_names_is_that_of_signals_with_bounds_of_every_table(
 def test_prr_needs_two_names(page: Tab, made: dict[str, Path]) -> None:
     shown(page, made["one"])
     found = counted(page, {"term reac pt": "Reaction 00"}, "#compare")
-    assert "PRR is of two names in two tables" in found["status"]
+    assert "PRR is of two names in two tables" in found["told"]
     assert not found["answer"]
+
+
+def test_prr_by_quarter_is_that_of_each_quarter_and_no_other_grouping_is_taken(
+    page: Tab, made: dict[str, Path]
+) -> None:
+    shown(page, made["all"])
+    names = {"term drug drugname": "drug 1", "term reac pt": "reaction 00", "low age": "30"}
+    alone = {quarter: counted(page, names | {"quarter": quarter}, "#compare")
+             for quarter in (Q3, Q4)}  # fmt: skip
+    found = counted(page, names | {"group": "quarter"}, "#compare")
+    assert found["told"] == "compared by quarter"
+    kinds = ("expected", "known", "bounds")
+    assert [row[0] for row in found["ratios"]] == [f"{q}, {k}" for k in kinds for q in (Q3, Q4)]
+    for what in ("ratios", "counts"):
+        due = {f"{quarter}, {row[0]}": row[1:]
+               for quarter, each in alone.items() for row in each[what]}  # fmt: skip
+        assert {row[0]: row[1:] for row in found[what]} == due
+    for quarter, each in alone.items():
+        with open_artifact(made["all"]) as artifact:
+            (signal,) = artifact.signals(drug="Drug 1", reaction="Reaction 00", roles=["all"],
+                                         min_age=30, quarter=quarter).signals  # fmt: skip
+        own = signal.released
+        ratio = [None if text == "-" else float(text) for text in each["ratios"][0][1:]]
+        assert quarter != Q3 or None not in ratio
+        assert ratio == pytest.approx([own.prr, own.prr_low, own.prr_high], abs=5.01e-5)
+    refused = counted(page, names | {"group": "indi indi_pt"}, "#compare")
+    assert "PRR is of all cases or of each quarter" in refused["told"]
+    assert refused["wrong"] == ["group"]
+    refused = counted(page, names | {"withheld": "yes"}, "#compare")
+    assert refused["wrong"] == ["withheld"]
 
 
 @pytest.mark.parametrize("name", ["nothing", "something else"])
@@ -630,7 +664,7 @@ QUESTIONS: list[Question] = [
     {"term reac pt": "STRAẞE, 'ß' \u1fbc"},
     {"term indi indi_pt": "Disease 03", "term drug drugname": "CONSTRUCTOR"},
     {"term reac pt": "__proto__", "group": "indi indi_pt", "high age": "50"},
-    {"low age": "-5", "high age": "500", "node sex": "M", "withheld": "yes"},
+    {"low age": "0", "high age": "500", "node sex": "M", "withheld": "yes"},
     {"term reac pt": FORMULA, "term indi indi_pt": "Disease 06"},
     {"low age": "200"},
 ]
@@ -646,7 +680,7 @@ def compare(page: Tab, folder: Path, questions: list[Question]) -> None:
     with open_artifact(folder) as artifact:
         for question in questions:
             found = counted(page, question)
-            assert found["answer"], (question, found["status"])
+            assert found["answer"], (question, found["told"])
             options: dict[str, Any] = {"include_withheld": question.get("withheld") == "yes"}
             if "quarter" in question:
                 options["quarter"] = question["quarter"]
@@ -662,7 +696,9 @@ def compare(page: Tab, folder: Path, questions: list[Question]) -> None:
                 low, part, high, sure = answers[key]
                 assert (int(lower), int(upper), int(known)) == (low, high, sure), (question, key)
                 assert float(expected) == pytest.approx(part, abs=0.00501)
-            if "group" in question:
+            if question.get("group") == "quarter":
+                assert [row[0] for row in told] == sorted(answers)
+            elif "group" in question:
                 order = [float(row[3]) for row in told]
                 assert order == sorted(order, reverse=True)
 
@@ -690,24 +726,132 @@ def test_a_list_is_cut_and_says_so(page: Tab, made: dict[str, Path]) -> None:
     found = counted(page, {"group": "reac pt", "most": "3", "low age": "50"})
     assert len(found["counts"]) == 3
     assert any("which come first is undecided" in note for note in found["notes"])
+    exact = counted(page, {"group": "reac pt", "most": "3"})
+    names = {(row["pt"] or "").upper() for row in read_csv(made["one"], "reac")} - {""}
+    due = f"3 of {len(names)} groups shown"
+    assert exact["told"] == f"counted: {due}"
+    assert any(note.startswith(due) for note in exact["notes"])
+    assert not any("undecided" in note for note in exact["notes"])
+    whole = counted(page, {"group": "reac pt"})["notes"][0]
+    assert whole == f"{len(names)} of {len(names)} groups shown"
 
 
-@pytest.mark.parametrize(
-    ("question", "message"),
-    [
-        ({"low age": "1e5"}, "age: 1e5 is no number"),
-        ({"low age": "60", "high age": "50"}, "the first number is above the second"),
-        ({"term drug drugname": "DRUG"}, "no released row has drugname 'DRUG': did you mean"),
-        ({"term reac pt": "zzz"}, "no released row has pt 'zzz', and none like it"),
-    ],
-)
-def test_a_question_that_cannot_be_answered_is_refused_in_one_line(
-    page: Tab, made: dict[str, Path], question: Question, message: str
+REFUSED: list[tuple[Question, str, list[str]]] = [
+    ({"low age": "1e5"}, "age: 1e5 is no number", ["low age"]),
+    ({"high age": "-1"}, "age: -1 is below 0", ["high age"]),
+    ({"low age": "60", "high age": "50"}, "the first number is above the second",
+     ["low age", "high age"]),
+    ({"term drug drugname": "DRUG"}, "no released row has drugname 'DRUG': did you mean",
+     ["term drug drugname"]),
+    ({"term reac pt": "zzz"}, "no released row has pt 'zzz', and none like it", ["term reac pt"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "message", "fields"), REFUSED)
+def test_a_question_that_cannot_be_answered_is_refused_where_it_was_asked(
+    page: Tab, made: dict[str, Path], question: Question, message: str, fields: list[str]
 ) -> None:
-    shown(page, made["one"])
+    """In one line within the window, with the fields that are wrong; the verdict stays."""
+    before = shown(page, made["one"])
     found = counted(page, question)
-    assert message in found["status"]
+    assert message in found["told"]
+    assert "\n" not in found["told"]
+    assert found["wrong"] == fields
+    assert page.value("document.activeElement.dataset.field") == fields[0]
+    assert found["status"] == before["status"] == "The artifact passed every check of this page."
     assert not found["answer"]
+    box = "document.getElementById('told').getBoundingClientRect()"
+    assert page.value(f"(box => box.top >= 0 && box.bottom <= innerHeight)({box})")
+    mended = counted(page, {})
+    assert mended["wrong"] == []
+    assert mended["answer"]
+
+
+def test_an_answer_to_an_earlier_question_is_marked(page: Tab, made: dict[str, Path]) -> None:
+    shown(page, made["one"])
+    first = counted(page, {"low age": "40", "group": "reac pt"})
+    assert not first["stale"]
+    field = "document.querySelector('[data-field=\"low age\"]')"
+    page.value(f"{field}.dispatchEvent(new Event('input', {{bubbles: true}}))")
+    assert page.value(READ)["stale"]
+    refused = counted(page, {"low age": "-40"})
+    assert refused["answer"]
+    assert refused["stale"]
+    assert refused["counts"] == first["counts"]
+    assert not counted(page, {"low age": "41"})["stale"]
+
+
+def test_an_answer_says_what_was_asked_and_a_name_may_have_spaces_around_it(
+    page: Tab, made: dict[str, Path]
+) -> None:
+    shown(page, made["all"])
+    question = {"low age": "40", "node sex": "F", "term drug role_cod": "PS"}
+    names = {"term drug drugname": "  drug 1 ", "term reac pt": "reaction 00"}
+    conditions = "age from 40 years; sex F; drugname DRUG 1 (drug); role_cod PS (drug)"
+    found = counted(page, names | question, "#compare")
+    due = f"Asked: PRR; {conditions}; pt REACTION 00 (reac); quarters {Q3} to {Q4}"
+    assert sorted(found["asked"].split("; ")) == sorted(due.split("; "))
+    assert any(note.startswith("lower: cases that meet") for note in found["notes"])
+    assert any("Count counts it if any of its quarters" in note for note in found["notes"])
+    found = counted(page, names | question | {"quarter": Q3, "group": "indi indi_pt"})
+    due = f"Asked: {conditions}; pt REACTION 00 (reac); quarter {Q3}; grouped by indi_pt (indi)"
+    assert sorted(found["asked"].split("; ")) == sorted(due.split("; "))
+    found = counted(page, {"group": "quarter", "most": "1"})
+    assert [row[0] for row in found["counts"]] == [Q3, Q4]
+    assert found["ordered"] == "Cases, the earliest quarter first"
+    found = counted(page, names)
+    assert any("PRR counts it as its latest quarter has it" in note for note in found["notes"])
+
+
+def test_the_page_says_what_is_not_protected(page: Tab, made: dict[str, Path]) -> None:
+    found = shown(page, made["all"])
+    quarters = manifest_of(made["all"])["quarters"]
+    protected, published, one, two, every, thresholds = found["unprotected"]
+    assert "age, wt, sex alone" in protected
+    for name in quarters[0]["parameters"]["published_verbatim"].split(", "):
+        assert name in published
+    for text, key in ((one, "1_item"), (two, "2_items"), (every, "all_items")):
+        shares = {m["parameters"][f"one_candidate_percent_{key}"] for m in quarters}
+        assert f"with one candidate in {min(shares)}" in text
+        assert f"{max(shares)} % of the cases" in text
+    assert thresholds.startswith("0 of ")
+    cases = sum(m["counts"]["released_cases"] for m in quarters)
+    assert f"released{cases:,} cases" in found["facts"]
+    assert "counted once in each quarter" in found["facts"]
+
+
+def test_k_and_theta_tell_what_comes_closest(page: Tab, made: dict[str, Path]) -> None:
+    found = shown(page, made["one"])
+    texts = {row[0]: row[3] for row in found["checks"]}
+    regions: dict[tuple[Any, ...], set[str]] = {}
+    for row in read_csv(made["one"], "demo"):
+        regions.setdefault(region(row), set()).add(row["caseid"] or "")
+    least = min(len(cases) for cases in regions.values())
+    assert f"the smallest region has {least} cases, k is 3" in texts["k"]
+    held: dict[tuple[Any, ...], set[str]] = {}
+    for row in read_csv(made["one"], "reac"):
+        of = next(key for key, cases in regions.items() if row["caseid"] in cases)
+        held.setdefault((of, row["pt"]), set()).add(row["caseid"] or "")
+    largest = max(len(cases) / len(regions[key[0]]) for key, cases in held.items())
+    told = re.search(r"held by (\d+) of (\d+) cases of a region \(threshold 1/2\)", texts["theta"])
+    assert told is not None
+    assert int(told[1]) / int(told[2]) >= largest  # of all sensitive columns
+
+
+@pytest.mark.parametrize("name", [".DS_Store", "Thumbs.db"])
+def test_what_a_system_leaves_in_a_folder_is_a_warning_unless_it_is_listed(
+    page: Tab, made: dict[str, Path], tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "looked at"
+    shutil.copytree(made["one"], folder)
+    (folder / name).write_text("x")
+    found = shown(page, folder)
+    assert "passed" in found["outcome"]
+    assert len(found["warnings"]) == 1
+    assert f"{name} was left by the system" in found["warnings"][0]
+    write(folder, "README.md", (folder / "README.md").read_text("utf-8"))  # lists what is there
+    assert name in (folder / "SHA256SUMS").read_text()
+    assert "files" in failed(shown(page, folder))
 
 
 def test_a_folder_can_be_dropped_and_the_work_be_stopped(page: Tab, made: dict[str, Path]) -> None:
@@ -742,6 +886,8 @@ def test_the_page_fits_its_window_and_can_be_read_by_anybody(
     measured = json.loads(page.value(f"(() => {{ let told; const post = text => told = text;{check}"
                                      "return told; })()"))  # fmt: skip
     measured.pop("loads")
+    fits = "each => each.scrollWidth <= each.clientWidth"
+    assert page.value(f"[...document.querySelectorAll('.counts')].every({fits})")
     assert measured == {
         "wide": 0, "out": [], "pale": [], "unnamed": [], "headings": [], "long": [], "white": [],
     }  # fmt: skip

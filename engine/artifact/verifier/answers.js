@@ -46,6 +46,43 @@ function hiddenOf(quarters, asked) {
   return sum;
 }
 
+/** How many groups are shown of how many.
+ *
+ * @param {number} shown
+ * @param {number} all */
+const groupsShown = (shown, all) => `${shown.toLocaleString("en")} of ${all.toLocaleString("en")} `
+  + `${all === 1 ? "group" : "groups"} shown`;
+
+/** A question in words: every condition, the quarters and the grouping.
+ *
+ * @param {Quarter[]} quarters Those that are asked.
+ * @param {Question} question */
+function asWords(quarters, {ranges, nodes, terms, group, withheld}) {
+  const {attributes} = quarters[0].part, names = quarters.map(({part}) => part.quarter);
+  const words = ranges.map(({attribute, low, high}) => {
+    const unit = attributes.find(each => each.name === attribute)?.unit;
+    return [attribute, ...(low.trim() ? [`from ${low.trim()}`] : []),
+      ...(high.trim() ? [`to ${high.trim()}`] : []), ...(unit ? [unit] : [])].join(" ");
+  });
+  for (const {attribute, node} of nodes) words.push(`${attribute} ${node}`);
+  for (const {table, column, value} of terms) words.push(`${column} ${upper(value)} (${table})`);
+  if (!words.length) words.push("no condition");
+  words.push(names.length > 1 ? `quarters ${names[0]} to ${names[names.length - 1]}` : `quarter ${names[0]}`);
+  if (group) words.push(`grouped by ${group.table ? `${group.column} (${group.table})` : "quarter"}`);
+  if (withheld) words.push("withheld cases in upper");
+  return words.map(each => printable(each)).join("; ");
+}
+
+/** What the columns of counts say; empty: nothing is asked that a region leaves open.
+ * @param {Question} question */
+function columnsExplained({ranges, nodes}) {
+  const names = [...ranges, ...nodes].map(each => each.attribute);
+  return names.length ? ["lower: cases that meet the conditions whatever values of their regions "
+    + `(${[...new Set(names)].join(", ")}) are true; upper: those that do for some of them; expected: `
+    + "by the share of the region, or of the domain where the value is missing; known: those whose "
+    + "region decides every condition"] : [];
+}
+
 /** How the numbers are to be read.
  *
  * @param {Quarter[]} quarters
@@ -53,24 +90,22 @@ function hiddenOf(quarters, asked) {
  * @param {Count[]} counts All groups, the highest expected count first.
  * @param {number} most So many are shown. */
 function notesOf(quarters, question, counts, most) {
-  const notes = [], names = [...question.ranges, ...question.nodes].map(each => each.attribute);
-  if (names.length)
-    notes.push("lower: cases that meet the conditions whatever values of their regions "
-      + `(${[...new Set(names)].join(", ")}) are true; upper: those that do for some of them; expected: `
-      + "by the share of the region, or of the domain where the value is missing; known: those whose "
-      + "region decides every condition");
+  const explained = columnsExplained(question), notes = [...explained];
+  const rest = counts.slice(most), least = Math.min(...counts.slice(0, most).map(each => each.lower));
+  if (question.group) notes.unshift(groupsShown(counts.length - rest.length, counts.length)
+    + (rest.length ? ": those with the highest expected counts" : "")
+    + (rest.some(each => each.upper > least) ? "; which come first is undecided: the upper count of one "
+      + "that is not shown is above the lower count of one that is" : ""));
   const hidden = hiddenCases(quarters, question);
   if (hidden) notes.push(`values of some cases are suppressed: upper has up to ${hidden} more cases, `
     + "which may have the value although no row says so");
-  if (!names.length && !hidden) notes.push("no quasi-identifier is asked, so the counts are exact");
-  if (quarters.length > 1) notes.push("each quarter is asked on its own; a case counts once, if any of "
-    + "its quarters meets the conditions");
+  if (!explained.length && !hidden) notes.push("no quasi-identifier is asked, so the counts are exact");
+  if (quarters.length > 1 && isByQuarter(question)) notes.push("each quarter is asked on its own: a case "
+    + "counts once in each whose conditions it meets");
+  else if (quarters.length > 1) notes.push("each quarter is asked on its own; a case counts once, if any "
+    + "of its quarters meets the conditions (PRR counts it as its latest quarter has it)");
   notes.push(question.withheld ? "upper has the withheld cases as well; groups of withheld cases alone "
     + "are not listed" : "of what was released: withheld cases are not counted");
-  const rest = counts.slice(most), least = Math.min(...counts.slice(0, most).map(each => each.lower));
-  if (rest.some(each => each.upper > least))
-    notes.push(`${counts.length - most} groups are not shown, and which come first is undecided: the `
-      + "upper count of one of them is above the lower count of one that is shown");
   return notes;
 }
 
@@ -97,5 +132,5 @@ function sqlOf([{part}], question) {
   return `SELECT ${by ? `${by} AS "group", ` : ""}count(DISTINCT ${reports}.${id}) FROM ${reports}`
     + joins.map(name => ` JOIN ${name} USING (${id})`).join("")
     + (conditions.length ? ` WHERE ${conditions.join(" AND ")}` : "")
-    + (by ? ` GROUP BY ${by} ORDER BY 2 DESC` : "");
+    + (by ? ` GROUP BY ${by} ORDER BY ${isByQuarter(question) ? "1" : "2 DESC"}` : "");
 }

@@ -1,7 +1,14 @@
 // Bytes, text and exact numbers: SHA-256, UTF-8, the normal form of terms, decimals.
 
 /** What is wrong, in one line that a reader can act on. */
-class Fault extends Error {}
+class Fault extends Error {
+  /** @param {string} words
+   * @param {string[]} [fields] Those of the form that are wrong, such as "low age". */
+  constructor(words, fields = []) {
+    super(words);
+    this.fields = fields;
+  }
+}
 
 /** Bytes that are turned into text or hashed at a time. */
 const CHUNK = 2 ** 22;

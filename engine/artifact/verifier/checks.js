@@ -76,6 +76,8 @@ class Check {
     this.name = name;
     this.total = total;
     this.count = 0;
+    /** What the rows come closest to; empty: nothing is said of it. */
+    this.note = "";
     /** @type {string[]} */
     this.places = [];
     for (const fault of faults) this.add(() => fault);

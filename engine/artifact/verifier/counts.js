@@ -14,7 +14,8 @@ const MOST_GROUPS = 1000;
  *   withheld: boolean}} Question
  * @typedef {{key: string | null, lower: number, known: number, expected: number,
  *   upper: number}} Count
- * @typedef {{counts: Count[], groups: number, sql: string, notes: string[]}} Answer
+ * @typedef {{asked: string, inTime: boolean, counts: Count[], told: string, sql: string,
+ *   notes: string[]}} Answer told: what a status line says of it.
  * @typedef {{inside: boolean, touches: boolean, share: number}} Verdict Of a region.
  */
 
@@ -61,16 +62,20 @@ function refusal(quarters) {
  * @param {Range} range
  * @returns {[number, number]} */
 function granulesOf(attribute, range) {
-  const unit = unitOf(attribute), ends = [-FAR, FAR];
+  const unit = unitOf(attribute), ends = [-FAR, FAR], {name} = attribute, first = decimal(attribute.low);
   for (const [n, typed] of [range.low, range.high].map(end => end.trim()).entries()) {
     if (!typed) continue;
-    const limit = Decimal.of(typed);
-    if (!limit) throw new Fault(`${attribute.name}: ${printable(typed)} is no number: write digits, `
-      + "such as 65 or 12.5");
+    const limit = Decimal.of(typed), field = `${n ? "high" : "low"} ${name}`;
+    if (!limit) throw new Fault(`${name}: ${printable(typed)} is no number: write digits, such as 65 or `
+      + "12.5", [field]);
+    if (first && first.value >= 0n && limit.value < 0n)
+      throw new Fault(`${name}: ${printable(typed)} is below ${attribute.low}, the least that it can be: `
+        + "write a number without a minus, or none", [field]);
     const {floor, exact} = limit.over(unit);
     ends[n] = n || exact ? floor : floor + 1;
   }
-  if (ends[0] > ends[1]) throw new Fault(`${attribute.name}: the first number is above the second`);
+  if (ends[0] > ends[1])
+    throw new Fault(`${name}: the first number is above the second`, [`low ${name}`, `high ${name}`]);
   return [ends[0], ends[1]];
 }
 
@@ -141,7 +146,7 @@ function judgeNode({part, trees}, below) {
   const tree = preorder(trees.get(below.attribute) ?? new Map());
   const span = tree?.ends.get(below.node);
   if (!tree || !span) throw new Fault(`${below.attribute} ${printable(below.node)} is no node of its `
-    + "hierarchy: choose one of the list");
+    + "hierarchy: choose one of the list", [`node ${below.attribute}`]);
   const all = tree.leaves.length - 1;
   return (reports, row) => {
     const [column] = /** @type {Column[]} */ (regionColumns(reports.columns, attribute));
@@ -241,13 +246,19 @@ function answer(quarters, question) {
     }
     return {key, lower, known: lower, expected, upper: raise(group.size)};
   });
-  counts.sort((one, two) => two.expected - one.expected || byCodePoint(one.key ?? "", two.key ?? ""));
-  const most = Math.min(question.most, MOST_GROUPS);
+  const inTime = isByQuarter(question), byKey = (/** @type {Count} */ one, /** @type {Count} */ two) =>
+    byCodePoint(one.key ?? "", two.key ?? "");
+  counts.sort((one, two) => (inTime ? 0 : two.expected - one.expected) || byKey(one, two));
+  const most = inTime ? MOST_GROUPS : Math.min(question.most, MOST_GROUPS);
   const shown = counts.slice(0, most).map(count =>
     ({...count, key: count.key === null ? null : printable(count.key)}));
-  return {counts: shown, groups: counts.length, sql: sqlOf(quarters, question),
-    notes: notesOf(quarters, question, counts, most)};
+  const told = question.group ? groupsShown(shown.length, counts.length) : "cases in all";
+  return {asked: asWords(quarters, question), inTime, counts: shown, told: `counted: ${told}`,
+    sql: sqlOf(quarters, question), notes: notesOf(quarters, question, counts, most)};
 }
+
+/** @param {{group: Group | null}} question */
+const isByQuarter = ({group}) => group !== null && !group.table;
 
 /** How each region of a quarter stands to the conditions on quasi-identifiers.
  *
@@ -304,8 +315,25 @@ function needKnownTerms(quarters, {terms}) {
     if (columns.some(each => sameText(each, value).includes(1))) continue;
     const near = suggestions(quarters, {table, column}, value, 3).map(name => `'${printable(name)}'`);
     throw new Fault(`no released row has ${column} '${printable(value)}'`
-      + (near.length ? `: did you mean ${near.join(" or ")}?` : ", and none like it"));
+      + (near.length ? `: did you mean ${near.join(" or ")}?` : ", and none like it"),
+    [`term ${table} ${column}`]);
   }
+}
+
+/** The question with names as they are released: without spaces around one that none has so.
+ *
+ * @template {Question} Of
+ * @param {Quarter[]} quarters
+ * @param {Of} question
+ * @returns {Of} */
+function withReleasedNames(quarters, question) {
+  const terms = question.terms.map(term => {
+    const {table, column, value} = term;
+    const is = quarters.some(({tables}) => tables.get(table)?.columns.some(each =>
+      each.name === column && sameText(each, value).includes(1)));
+    return is ? term : {...term, value: value.trim()};
+  });
+  return {...question, terms};
 }
 
 /** Names of a column that have a text in them, those that begin with it first.

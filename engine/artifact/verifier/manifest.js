@@ -3,6 +3,9 @@
 const MANIFEST = "manifest.json", SUMS = "SHA256SUMS", SIGNATURE = "SHA256SUMS.sig";
 const THRESHOLDS = "value-thresholds.csv", HIERARCHIES = "value-hierarchies.csv";
 const CATALOGUES = ["datapackage.json", "croissant.json", "dcat.jsonld", "prov.jsonld", "methods.md"];
+/** Files that a computer's system puts into a folder that is looked at. They are not read, and whatever
+ * lists one as a file of the artifact lists a file that is missing. */
+const LEFT_BY_SYSTEMS = [".DS_Store", "Thumbs.db", "desktop.ini"];
 const VERSION = 4, MOST_OF_MANIFEST = 2 ** 26;
 const ROLES = ["report id", "case id", "period", "lower bound", "upper bound", "node", "sensitive",
   "quasi-sensitive", "serial number", "published as it is", "derived", "cluster", "records", "joint cluster",

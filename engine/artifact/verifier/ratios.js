@@ -7,7 +7,7 @@ const CELLS = ["a: both", "b: the first alone", "c: the second alone", "d: neith
 
 /**
  * @typedef {{name: string, ratio: number | null, low: number | null, high: number | null}} Ratio
- * @typedef {{counts: Count[], ratios: Ratio[], notes: string[]}} Disproportion
+ * @typedef {{asked: string, told: string, counts: Count[], ratios: Ratio[], notes: string[]}} Disproportion
  */
 
 /** PRR of a table with its interval (Katz); null: undefined.
@@ -71,7 +71,8 @@ function exposureAndOutcome(part, question) {
   return isDrug(asked[1]) && !isDrug(asked[0]) ? [asked[1], asked[0]] : asked;
 }
 
-/** PRR over one quarter or several, in which each case counts as its latest has it.
+/** PRR over one quarter or several, in which each case counts as its latest has it; grouped by the
+ * quarter it is that of each by itself, in the order of time.
  *
  * @param {Quarter[]} quarters Oldest first.
  * @param {Question} question
@@ -79,8 +80,36 @@ function exposureAndOutcome(part, question) {
 function disproportion(quarters, question) {
   const refused = refusal(quarters);
   if (refused) throw new Fault(refused);
-  const {part} = quarters[0], tables = exposureAndOutcome(part, question);
+  if (question.group && !isByQuarter(question))
+    throw new Fault("PRR is of all cases or of each quarter: choose nothing or quarter to group by",
+      ["group"]);
+  if (question.withheld)
+    throw new Fault("PRR is of released cases alone: leave the withheld ones out", ["withheld"]);
+  const tables = exposureAndOutcome(quarters[0].part, question);
   needKnownTerms(quarters, question);
+  const apart = isByQuarter(question) ? quarters.map(quarter => [quarter]) : [quarters];
+  const found = apart.map(some => comparedOver(some, question, tables));
+  /** In the order of time within each line of a table.
+   * @template Of
+   * @param {Of[][]} each
+   * @param {(told: Of, of: string) => Of} name
+   * @returns {Of[]} */
+  const inTime = (each, name) => each[0].flatMap((_, line) => each.map((told, n) => isByQuarter(question)
+    ? name(told[line], `${printable(apart[n][0].part.quarter)}, `) : told[line]));
+  return {asked: `PRR; ${asWords(quarters, question)}`,
+    told: isByQuarter(question) ? "compared by quarter" : "compared",
+    counts: inTime(found.map(each => each.counts), (told, of) => ({...told, key: of + told.key})),
+    ratios: inTime(found.map(each => each.ratios), (told, of) => ({...told, name: of + told.name})),
+    notes: ratioNotes(quarters, question, tables)};
+}
+
+/** The cells and PRR over quarters, in which each case counts as the latest of them has it.
+ *
+ * @param {Quarter[]} quarters Oldest first.
+ * @param {Question} question
+ * @param {Asked[]} tables
+ * @returns {{counts: Count[], ratios: Ratio[]}} */
+function comparedOver(quarters, question, tables) {
   const latest = new Map();
   for (const [n, {cases}] of quarters.entries()) for (const of of cases.cases) latest.set(of, n);
   let counts = CELLS.map(key => ({key, lower: 0, known: 0, expected: 0, upper: 0}));
@@ -101,28 +130,30 @@ function disproportion(quarters, question) {
   const hidden = tables.map(({terms}) => hiddenOf(quarters, terms));
   counts = withHidden(counts, hidden[0], hidden[1]);
   return {counts, ratios: [ratioOf("expected", counts.map(cell => cell.expected)),
-    ratioOf("known", counts.map(cell => cell.known)), ratioBounds(counts)],
-  notes: ratioNotes(quarters, question, tables, hidden)};
+    ratioOf("known", counts.map(cell => cell.known)), ratioBounds(counts)]};
 }
 
 /** How the numbers are to be read.
  *
  * @param {Quarter[]} quarters
  * @param {Question} question
- * @param {Asked[]} tables
- * @param {number[]} hidden */
-function ratioNotes(quarters, question, tables, hidden) {
+ * @param {Asked[]} tables */
+function ratioNotes(quarters, question, tables) {
+  const hidden = tables.map(({terms}) => hiddenOf(quarters, terms));
   const [first, second] = tables.map(({terms}) => terms.map(({column, value}) =>
     `${column} ${printable(upper(value))}`).join(" and "));
   const notes = [`the first is ${first}, the second ${second}: PRR = (a / (a + b)) / (c / (c + d)), with `
     + "its interval of 95 % (Katz), of expected counts and of known ones; bounds: between these lies "
     + "the PRR of the released cases, whatever values of their regions are true",
-  "of what was released: withheld cases are not counted"];
+  ...columnsExplained(question), "of what was released: withheld cases are not counted"];
   if (question.ranges.length + question.nodes.length === 0 && !hidden[0] && !hidden[1])
     notes.push("no quasi-identifier is asked, so the counts are exact");
   for (const [n, name] of [first, second].entries())
     if (hidden[n]) notes.push(`${hidden[n]} cases at most may have ${name} although no row says so: `
       + "bounds allow for them, and what is known is known without them");
-  if (quarters.length > 1) notes.push("each case counts once, as its latest quarter has it");
+  if (quarters.length > 1) notes.push(isByQuarter(question)
+    ? "each quarter is compared by itself: a case counts once in each that it is in"
+    : "a case counts once, as its latest quarter has it (Count counts it if any of its quarters meets the "
+      + "conditions)");
   return notes;
 }

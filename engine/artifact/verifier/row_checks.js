@@ -257,8 +257,10 @@ function regionSizes({regions, pairs}) {
  * @param {Manifest} part
  * @param {Cases} cases */
 function checkK({k}, cases) {
-  const check = new Check("k", cases.regions.length);
-  regionSizes(cases).forEach((size, region) => {
+  const check = new Check("k", cases.regions.length), sizes = regionSizes(cases);
+  if (sizes.length) check.note = `the smallest region has ${sizes.reduce((least, size) =>
+    Math.min(least, size)).toLocaleString("en")} cases, k is ${k}`;
+  sizes.forEach((size, region) => {
     if (size < k) check.add(() => `region (${cases.regions[region]}) is shared by ${size} case(s), `
       + `k is ${k}`);
   });
@@ -299,9 +301,17 @@ function valuesOfCases({part, tables}) {
  * @param {Cases} cases */
 function checkTheta(quarter, cases) {
   const check = new Check("theta", 0), {thresholds} = quarter, sizes = regionSizes(cases);
+  let closest = 0;
   for (const {region, value, count} of valuesByRegion(quarter)) {
     const theta = thresholds.values.get(upper(value));
     check.total += 1;
+    const used = theta && theta[0] < theta[1]
+      ? count / sizes[region] / (Number(theta[0]) / Number(theta[1])) : 0;
+    if (theta && used > closest) {
+      closest = used;
+      check.note = `closest to its threshold: ${printable(value)}, held by ${count} of ${sizes[region]} `
+        + `cases of a region (threshold ${theta[0]}/${theta[1]})`;
+    }
     if (theta && BigInt(count) * theta[1] <= theta[0] * BigInt(sizes[region])) continue;
     check.add(() => `region (${cases.regions[region]}): ${count} of ${sizes[region]} cases hold `
       + `${printable(value)}, ${theta ? `its threshold is ${theta[0]}/${theta[1]}`

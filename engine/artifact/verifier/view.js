@@ -32,7 +32,8 @@ function start() {
   worker.addEventListener("message", event => received(event.data));
   worker.addEventListener("error", event => {
     event.preventDefault();
-    received({refused: "this browser ran out of means: check the artifact with srsql verify"});
+    received({refused: "this browser ran out of means: check the artifact with srsql verify",
+      question: !part("halt").hidden});
   });
 }
 
@@ -50,13 +51,36 @@ function tell(words, busy = false) {
   part("main").setAttribute("aria-busy", String(busy));
 }
 
+/** What became of a question, beside the buttons that ask it.
+ *
+ * @param {string} words
+ * @param {string[]} [wrong] Fields of the form; the first is shown.
+ * @param {boolean} [busy] */
+function reply(words, wrong = [], busy = false) {
+  part("told").textContent = words;
+  part("told").className = wrong.length ? "bad" : "";
+  part("halt").hidden = !busy;
+  part("main").setAttribute("aria-busy", String(busy));
+  for (const each of part("fields").querySelectorAll("[data-field]")) {
+    for (const name of ["aria-invalid", "aria-describedby"]) each.removeAttribute(name);
+    if (!wrong.includes(each.dataset.field)) continue;
+    each.setAttribute("aria-invalid", "true");
+    each.setAttribute("aria-describedby", "told");
+  }
+  part("fields").querySelector("[aria-invalid]")?.focus({preventScroll: true});
+  if (words) part("told").scrollIntoView({block: "nearest"});
+}
+
 /** @param {any} message Of the worker. */
-function received({progress, opened, answered, compared, suggested, refused}) {
+function received({progress, opened, answered, compared, suggested, refused, question, fields}) {
   if (progress) return tell(`${progress} …`, true);
   if (suggested) return part("names").replaceChildren(
     ...suggested.map((/** @type {string} */ value) => element("option", {value})));
-  if (refused) return tell(refused);
-  if (opened) showVerified(opened);
+  if (refused && !question) return tell(refused);
+  if (opened) return showVerified(opened);
+  // an artifact is being opened in place of the one that was asked
+  if (part("ask").hidden) return;
+  if (refused) reply(refused, fields);
   if (answered) showAnswer(answered);
   if (compared) showRatio(compared);
 }
@@ -165,6 +189,8 @@ function showVerified(found) {
       + "and of them together" : ""}`
     : several ? `FAILED: ${failed} of ${found.artifacts.length} artifacts, or what they show together; what `
       + "is wrong stands below" : "FAILED: do not rely on this artifact; what is wrong stands below";
+  part("warnings").replaceChildren(...listed(found.warnings));
+  part("unprotected").replaceChildren(...listed(found.unprotected));
   part("each").hidden = !several;
   part("artifacts").replaceChildren(...found.artifacts.map((/** @type {any} */ each) =>
     element("tr", each.passed ? {} : {class: "bad"}, element("th", {scope: "row"}, each.name),
@@ -179,7 +205,8 @@ function showVerified(found) {
       element("th", {scope: "row"}, placed(check)),
       element("td", {}, check.count ? "NO" : "yes"),
       element("td", {class: "number"}, check.total.toLocaleString("en")),
-      element("td", {}, check.proves, ...(check.count ? [places] : [])));
+      element("td", {}, check.note ? `${check.proves} (${check.note})` : check.proves,
+        ...(check.count ? [places] : [])));
   }), ...found.notRun.map((/** @type {string} */ name) => element("tr", {class: "bad"},
     element("th", {scope: "row"}, name), element("td", {}, "not run"), element("td", {}),
     element("td", {}, "because of what stands above, or since this page cannot read the rows"))));
@@ -239,12 +266,24 @@ function showQuestions(asked) {
     [`${each.table} ${each.column}`, `${each.column} (${each.table})`]);
   fields.push(labelled("grouped by", choice("group", [["", "nothing"], ...groups,
     ["quarter", "quarter"]])));
-  fields.push(labelled("groups shown", element("input",
+  fields.push(labelled("groups shown (all of quarters)", element("input",
     {"data-field": "most", type: "number", min: "1", max: "1000", value: "10"})));
   const withheld = labelled("withheld cases count in upper",
     element("input", {"data-field": "withheld", type: "checkbox"}));
   withheld.className = "check";
   part("fields").replaceChildren(...fields, withheld);
+  reply("");
+}
+
+/** Whether the form was edited after the last question was sent. */
+let edited = false;
+
+/** @param {Event} event */
+function changed(event) {
+  edited = true;
+  part("stale").hidden = false;
+  const field = /** @type {HTMLElement} */ (event.target);
+  for (const name of ["aria-invalid", "aria-describedby"]) field.removeAttribute(name);
 }
 
 /** @param {SubmitEvent} event */
@@ -258,8 +297,9 @@ function asked(event) {
   const filled = kind => split.filter(each => each.words[0] === kind && each.value.trim());
   const numbers = new Set([...filled("low"), ...filled("high")].map(each => each.words[1]));
   const [table, column] = value("group") === "quarter" ? ["", ""] : value("group").split(" ");
-  part("answer").hidden = true;
-  tell("counting …", true);
+  edited = false;
+  part("stale").hidden = false;
+  reply("counting …", [], true);
   send({ask: {
     ranges: [...numbers].map(name => ({attribute: name, low: value(`low ${name}`),
       high: value(`high ${name}`)})),
@@ -281,10 +321,19 @@ function asked(event) {
 const number = (value, digits) => element("td", {class: "number"}, value === null ? "-"
   : value.toLocaleString("en", {minimumFractionDigits: digits, maximumFractionDigits: digits}));
 
+/** What both kinds of answers have.
+ * @param {any} found */
+function showCommon(found) {
+  reply(found.told);
+  part("answer").hidden = false;
+  part("stale").hidden = !edited;
+  part("question").textContent = `Asked: ${found.asked}`;
+  part("notes").replaceChildren(...listed(found.notes));
+}
+
 /** @param {any} found */
 function showRatio(found) {
-  tell("compared");
-  part("answer").hidden = false;
+  showCommon(found);
   part("ordered").textContent = "Cases with the first name, the second, both and neither";
   part("same").hidden = true;
   part("ratio").hidden = false;
@@ -294,21 +343,19 @@ function showRatio(found) {
   part("ratios").replaceChildren(...found.ratios.map((/** @type {any} */ each) => element("tr", {},
     element("th", {scope: "row"}, each.name), number(each.ratio, 4), number(each.low, 4),
     number(each.high, 4))));
-  part("notes").replaceChildren(...listed(found.notes));
 }
 
 /** @param {any} found */
 function showAnswer(found) {
   const groups = found.counts.some((/** @type {any} */ count) => count.key !== null);
-  tell(`counted: ${found.groups} ${found.groups === 1 ? "row" : "rows"}`);
-  part("answer").hidden = false;
-  part("ordered").textContent = "Cases, the highest expected count first";
+  showCommon(found);
+  part("ordered").textContent = found.inTime ? "Cases, the earliest quarter first"
+    : "Cases, the highest expected count first";
   part("same").hidden = false;
   part("ratio").hidden = true;
   part("counts").replaceChildren(...found.counts.map((/** @type {any} */ count) => element("tr", {},
     element("th", {scope: "row"}, groups ? count.key : "cases"), number(count.lower, 0),
     number(count.known, 0), number(count.expected, 2), number(count.upper, 0))));
-  part("notes").replaceChildren(...listed(found.notes));
   part("sql").textContent = found.sql;
 }
 
@@ -320,10 +367,12 @@ part("drop").addEventListener("drop", dropped);
 part("folder").addEventListener("change", picked);
 part("files").addEventListener("change", picked);
 part("questions").addEventListener("submit", asked);
-part("stop").addEventListener("click", () => {
+part("questions").addEventListener("input", changed);
+for (const id of ["stop", "halt"]) part(id).addEventListener("click", () => {
   worker?.terminate();
   worker = null;
+  part("ask").hidden = part("halt").hidden = true;
   tell("stopped: choose the folder again");
-  part("ask").hidden = true;
+  part("status").scrollIntoView({block: "center"});
 });
 tell("no artifact is open");

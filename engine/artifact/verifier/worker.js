@@ -2,11 +2,12 @@
 
 /**
  * @typedef {{path: string, file: Blob}} Entry
- * @typedef {{name: string, of: string, artifact: string, proves: string, total: number, count: number,
- *   places: string[]}} Shown A check and what it found; of: its quarter, or "" for all; artifact: its
- *   folder, "" where there is but one, "series" for what they show together.
+ * @typedef {{name: string, of: string, artifact: string, proves: string, note: string,
+ *   total: number, count: number, places: string[]}} Shown A check and what it found; of: its quarter,
+ *   or "" for all; artifact: its folder, "" where there is but one, "series" for what they show together.
  * @typedef {{passed: boolean, checks: Shown[], notRun: string[], notShown: string[],
- *   facts: [string, string][], asked: Questions | null, why: string}} Verified
+ *   facts: [string, string][], warnings: string[], unprotected: string[], asked: Questions | null,
+ *   why: string}} Verified
  * @typedef {Verified & {quarters: string, loaded: Quarter[] | null, parts: Manifest[]}} Opened
  *   loaded: null where not every row could be read, or is not as it was published.
  * @typedef {{quarters: string[], numbers: {name: string, unit: string}[],
@@ -100,9 +101,11 @@ async function opened(entries) {
   }
   for (const path of beside.slice(0, 5)) notShown.push(`what lies beside the artifacts: ${printable(path)}`);
   if (counted) open.quarters = quarters;
-  const asked = counted && !why ? questionsOf(quarters) : null;
+  const asked = counted && !why ? questionsOf(quarters) : null, parts = found.flatMap(each => each.parts);
+  const unprotected = parts.length ? notProtected(parts, counted ? quarters : []) : [];
   const passed = !notRun.length && checks.every(check => !check.count);
-  return {passed, checks, notRun, notShown: [...new Set(notShown)], facts, asked, why,
+  return {passed, checks, notRun, notShown: [...new Set(notShown)], facts, asked, why, unprotected,
+    warnings: found.flatMap(each => each.warnings),
     artifacts: found.map((each, n) => ({name: printable(folders[n].name), quarters: each.quarters,
       passed: each.passed}))};
 }
@@ -112,7 +115,7 @@ async function opened(entries) {
  * @param {Folder} folder
  * @param {Map<string, Dictionary>} ids
  * @returns {Promise<Opened>} */
-async function checkFolder({plain, strange}, ids) {
+async function checkFolder({name: folder, plain, strange}, ids) {
   if (plain.size + strange.length > MOST_FILES)
     throw new Fault(`the folder has more than ${MOST_FILES} files, which no artifact has: give the `
       + "folder that srsql publish wrote");
@@ -120,6 +123,9 @@ async function checkFolder({plain, strange}, ids) {
   const bytes = new Map();
   /** @type {Map<string, string>} */
   const digests = new Map();
+  const warnings = LEFT_BY_SYSTEMS.filter(name => plain.delete(name)).map(name =>
+    `${printable(folder ? `${folder}/${name}` : name)} was left by the system of a computer, is no part of `
+      + "the artifact and was not read: delete it, srsql verify refuses it");
   for (const [name, file] of plain) {
     say(`hashing ${printable(name)} (${digests.size + 1} of ${plain.size})`);
     if (file.size > MOST_BYTES)
@@ -132,11 +138,13 @@ async function checkFolder({plain, strange}, ids) {
   const signature = bytes.get(SIGNATURE)?.length ?? 64;
   const checks = [checkFiles(digests, strange, bytes.get(SUMS), signature)];
   try {
-    return checked(readManifest(bytes.get(MANIFEST) ?? new Uint8Array(), ids), checks, bytes, digests);
+    const artifact = readManifest(bytes.get(MANIFEST) ?? new Uint8Array(), ids);
+    return {...checked(artifact, checks, bytes, digests), warnings};
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const told = bytes.has(MANIFEST) ? error.message : `${MANIFEST} is missing`;
-    return result([...checks, new Check("manifest", 1, [told])].map(check => shown(check)), OF_ROWS);
+    const made = [...checks, new Check("manifest", 1, [told])].map(check => shown(check));
+    return result(made, OF_ROWS, {warnings});
   }
 }
 
@@ -144,8 +152,8 @@ async function checkFolder({plain, strange}, ids) {
  * @param {string} of Its quarter, where there are several.
  * @returns {Shown} */
 function shown(check, of = "") {
-  const {name, total, count, places} = check;
-  return {name, of, artifact: "", proves: CHECKS.get(name) ?? "", total, count, places};
+  const {name, total, note, count, places} = check;
+  return {name, of, artifact: "", proves: CHECKS.get(name) ?? "", note, total, count, places};
 }
 
 /** @param {Shown[]} checks
@@ -155,7 +163,7 @@ function shown(check, of = "") {
 function result(checks, notRun, more = {}) {
   const passed = !notRun.length && checks.every(check => !check.count);
   return {passed, checks, notRun, notShown: NEVER_SHOWN, facts: [], asked: null, why: "",
-    quarters: "", loaded: null, parts: [], ...more};
+    warnings: [], unprotected: [], quarters: "", loaded: null, parts: [], ...more};
 }
 
 /** Check an artifact whose manifest can be read.
@@ -273,7 +281,8 @@ function factsOf({parts}) {
   const [first] = parts, last = parts[parts.length - 1];
   /** @param {(part: Manifest) => number | null | undefined} of */
   const sum = of => parts.some(part => of(part) == null) ? "not told"
-    : String(parts.reduce((total, part) => total + (of(part) ?? 0), 0));
+    : parts.reduce((total, part) => total + (of(part) ?? 0), 0).toLocaleString("en");
+  const each = parts.length > 1 ? ", counted once in each quarter" : "";
   /** @type {[string, string][]} */
   const facts = [["dataset", `${first.dataset}, version ${first.dataset_version}`],
     ["series", first.series],
@@ -282,11 +291,44 @@ function factsOf({parts}) {
     ["k", [...new Set(parts.map(part => part.k))].join(", ")],
     ["theta", [...new Set(parts.map(part => part.parameters.theta ?? "not told"))].join(", ")],
     ["released", `${sum(part => part.counts.released_cases)} cases, `
-      + `${sum(part => part.counts.released_reports)} reports`],
-    ["withheld", `${sum(part => part.counts.withheld_cases)} cases`],
+      + `${sum(part => part.counts.released_reports)} reports${each}`],
+    ["withheld", `${sum(part => part.counts.withheld_cases)} cases${each}`],
     ["format", `${first.format}, version ${first.artifact_version}, of srsql ${first.software_version}`],
     ["guarantee", first.guarantee]];
   return facts.map(([name, value]) => [name, printable(value, 2000)]);
+}
+
+/** What the artifact leaves unprotected, by its manifest and its thresholds.
+ *
+ * @param {Manifest[]} parts
+ * @param {Quarter[]} quarters Those whose rows were read.
+ * @returns {string[]} */
+function notProtected(parts, quarters) {
+  /** @param {(string | number)[]} told */
+  const spread = told => {
+    const [least, ...more] = [...new Set(told)].sort((one, two) => Number(one) - Number(two));
+    return more.length ? `${least} to ${more[more.length - 1]}` : String(least);
+  };
+  /** @param {(part: Manifest) => string[]} of */
+  const named = of => [...new Set(parts.flatMap(of))].join(", ") || "none";
+  const roles = ["sensitive", "quasi-sensitive", "serial number", "published as it is"];
+  const told = [`protected are the columns ${named(part => part.attributes.map(each => each.name))} alone`,
+    `published as the reports have them: ${named(part => part.tables.flatMap(({name, columns}) => columns
+      .filter(column => roles.includes(column.role)).map(column => `${name}.${column.name}`)))}`];
+  const [{parameters}] = parts, items = parameters.known_items ?? "drugs or terms";
+  for (const [count, key] of [["one", "1_item"], ["two", "2_items"], ["all", "all_items"]]) {
+    const shares = parts.map(part => part.parameters[`one_candidate_percent_${key}`] ?? "");
+    if (!shares.includes("")) told.push(`who knows the protected values of a patient and ${count} of the `
+      + `patient's ${items} can be left with one candidate in ${spread(shares)} % of the cases`);
+  }
+  if (quarters.length) {
+    const all = quarters.map(({thresholds}) => thresholds.values.size);
+    const free = quarters.map(({thresholds}) =>
+      [...thresholds.values.values()].filter(([num, den]) => num === den).length);
+    told.push(`${spread(free)} of ${spread(all)} values have a threshold of 1: everybody of a region may `
+      + `have them${quarters.length > 1 ? ", by quarter" : ""}`);
+  }
+  return told.map(each => printable(each, 2000));
 }
 
 /** What can be asked of quarters.
@@ -314,7 +356,8 @@ async function handled({open: entries, ask, suggest}) {
   if (!ask) return {};
   const chosen = open.quarters.filter(({part}) => !ask.quarter || part.quarter === ask.quarter);
   if (!chosen.length) throw new Fault("no artifact is open: choose its folder first");
-  return ask.ratio ? {compared: disproportion(chosen, ask)} : {answered: answer(chosen, ask)};
+  const question = withReleasedNames(chosen, ask);
+  return ask.ratio ? {compared: disproportion(chosen, question)} : {answered: answer(chosen, question)};
 }
 
 addEventListener("message", async event => {
@@ -324,6 +367,7 @@ addEventListener("message", async event => {
     const told = error instanceof Fault ? error.message
       : `this artifact is too large for the page, or unlike any other (${printable(error)}): check it `
         + "with srsql verify";
-    postMessage({refused: told});
+    postMessage({refused: told, question: Boolean(event.data.ask),
+      fields: error instanceof Fault ? error.fields : []});
   }
 });
