@@ -218,9 +218,6 @@ def forgeries(made: dict[tuple[str, str], Path], folder: Path) -> Iterator[tuple
     one = shutil.copytree(made[LAST, "csv"], folder / "one")
     rehash(one, unprotected=manifest_of(one)["unprotected"] | {"values": 0})
     yield one, "unprotected is told as"
-    silent = shutil.copytree(made[LAST, "csv"], folder / "silent")
-    rehash(silent, unprotected=None)
-    yield silent, "unprotected is told as None"
     several = shutil.copytree(made[ALL, "csv"], folder / "several")
     rehash_range(several, released_cases=7)
     yield several, "released_cases of all quarters is 7"
