@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from oracles.hospital import toml
 from support.persons import suspect
 from support.quarters import Report, crowd, write_quarter
 
@@ -22,6 +23,7 @@ from srsql.engine.models import make_model
 from srsql.engine.release.request import Request
 from srsql.engine.release.waiting import need_pool
 from srsql.engine.warehouse.series import Series
+from srsql.schemas import load_dataset
 from srsql.schemas.toml_file import parse_dataset
 
 ONE, TWO, THREE = "2026W52", "2026W53", "2027W01"
@@ -215,3 +217,26 @@ def test_published_dates_and_waiting_do_not_go_together() -> None:
             ReleaseError, match=r"publishes last_received .* tell which cases waited"
         ):
             need_pool(one, series, dated, waits=waits)
+
+
+@pytest.mark.parametrize(
+    ("column", "told"),
+    [
+        ('ward = ["Received on"]', "ward"),
+        ('ward = ["Ward", " received ON "]', "ward"),
+        ("ward = []", ""),
+    ],
+)
+def test_a_period_column_that_is_published_by_another_name_is_a_published_date(
+    tmp_path: Path, column: str, told: str
+) -> None:
+    text = toml(visit_period='period_column = " Received on"').replace("ward = []", column, 1)
+    file = tmp_path / "clinic.toml"
+    file.write_text(text, encoding="utf-8")
+    series = Series("clinic", "main", "group", "clinic", None, "pseudonym")
+    asked = Request(ONE, make_model("ms", k=3), max_delay=1)
+    if not told:
+        need_pool(asked, series, load_dataset(file), waits=False)
+        return
+    with pytest.raises(ReleaseError, match=f"publishes {told} .* tell which cases waited"):
+        need_pool(asked, series, load_dataset(file), waits=False)
