@@ -114,6 +114,27 @@ def test_no_row_is_of_a_case_that_waits_and_its_first_report_is_there(
     assert found(engine, call)["check_waiting_rows cases"][0] == 1
 
 
+def test_a_case_may_be_gone_that_a_release_had_wait_and_a_replacement_took_out(
+    engine: srsql.Engine,
+) -> None:
+    two_weeks(engine)
+    put(engine, "waiting", [(2, "a", ONE)])
+    engine.sql("CREATE TEMP TABLE raw_report AS SELECT 'a' AS case_id, ? AS quarter", [TWO])
+    engine.sql("CREATE TEMP TABLE shown_case AS SELECT 'd' AS case_id")
+    call = "check_waiting_rows('raw_report', 'shown_case', 2)"
+    ((before,),) = engine.sql("SELECT ingestion_id FROM srsql.release WHERE release_id = 1")
+    for row, wrong in (
+        (("d", ONE, "a", "changed", before + 1), 1),
+        (("d", TWO, "a", "absent", before + 1), 1),
+        (("d", ONE, "a", "absent", before), 1),  # the release did not have it from there
+        (("d", ONE, "b", "absent", before + 1), 1),
+        (("other", ONE, "a", "absent", before + 1), 1),
+        (("d", ONE, "a", "absent", before + 1), 0),
+    ):
+        put(engine, "replaced_case", [row])
+        assert found(engine, call)["check_waiting_rows cases"][0] == wrong, row
+
+
 def test_persons_of_whom_a_case_was_released_meanwhile_are_ruled_out(
     engine: srsql.Engine,
 ) -> None:

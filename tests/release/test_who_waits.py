@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from oracles.hospital import toml
 from support.persons import suspect
-from support.quarters import Report, crowd, write_quarter
+from support.quarters import Report, crowd, next_version, write_quarter
 
 from srsql import verify
 from srsql.engine.api.engine import Engine
@@ -141,6 +141,20 @@ def test_a_case_of_which_waiting_data_were_replaced_is_stale_in_the_period_that_
     made = engine.correct(TWO, if_needed=True)
     assert (made.withdrawn, made.kept_cases) == ({"changed": 1}, 0)
     assert engine.stale() == []
+
+
+def test_a_case_waits_on_whose_first_report_was_taken_out_of_its_period(engine: Engine) -> None:
+    bring(engine, ONE, crowd(2))
+    engine.release(ONE, **OPTIONS)
+    bring(engine, ONE, crowd(1, 2))
+    bring(engine, TWO, [next_version(crowd(1)[0])])
+    engine.release(TWO, **OPTIONS)
+    assert [row[2:] for row in waiting(engine)] == [("1", ONE), ("2", ONE)] * 2
+    assert proved(engine, TWO)["check_waiting_rows"] == (0, 2)
+    bring(engine, THREE, crowd(2, 3))
+    engine.release(THREE, **OPTIONS)
+    assert set(released(engine, THREE)) == {"1", "2", "3", "4"}
+    assert engine.audit().safe
 
 
 def test_who_waits_goes_on_waiting_where_a_group_is_taken_out(engine: Engine) -> None:
