@@ -36,11 +36,7 @@ def need_pool(request: Request, series: Series, dataset: Dataset, *, waits: bool
     Raises:
         ReleaseError: the text says what to do.
     """
-    if request.max_delay is not None and series.ids == ORIGINAL:
-        raise ReleaseError(
-            f"series {series.name!r} has original ids, whose order tells which cases waited: leave "
-            "--max-delay out, or give another --series, which gets pseudonyms"
-        )
+    need_no_order(request, series.name, series.ids)
     told = _dates(dataset) if waits or request.max_delay is not None else []
     if told:
         raise ReleaseError(
@@ -52,6 +48,24 @@ def need_pool(request: Request, series: Series, dataset: Dataset, *, waits: bool
         raise ReleaseError(
             f"series {series.name!r} holds cases back, which later periods took in: --supersede "
             "would release them twice, so leave it out, or give another --series"
+        )
+
+
+def need_no_order(request: Request, series: str, ids: str | None) -> None:
+    """Refuse ids that tell who waited.
+
+    Args:
+        request: what is asked for.
+        series: its name.
+        ids: those that it has, or is to have.
+
+    Raises:
+        ReleaseError: they are the source's own; the text says what to do.
+    """
+    if request.max_delay is not None and ids == ORIGINAL:
+        raise ReleaseError(
+            f"series {series!r} has original ids, whose order tells which cases waited: leave "
+            "--max-delay out, or give another --series, which gets pseudonyms"
         )
 
 
