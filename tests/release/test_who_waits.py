@@ -172,6 +172,8 @@ def test_who_waits_goes_on_waiting_where_a_group_is_taken_out(engine: Engine) ->
     (text,) = engine.sql("SELECT r.private_manifest FROM srsql.release AS r WHERE status = ?",
                          ["released"])[0]  # fmt: skip
     assert [each["cases"] for each in json.loads(text)["waiting"].values()] == [1]
+    (series,) = engine.status().series
+    assert series["waiting"].startswith("1 cases wait;")
     after = engine.release(TWO, **asked)
     assert after.manifest["cases"]["released"] == 0
     assert waiting(engine)[-2:] == [(TWO, "released", "7001", ONE), (TWO, "released", "7003", TWO)]
