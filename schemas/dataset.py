@@ -360,7 +360,7 @@ class Dataset(Strict):
         guarded = {c for q in self.qid for c in (q.column, q.unit_column) if c}
         others = guarded if is_report else set()
         for other in sorted((others | set(self.id_columns)) - {column}):
-            if _sources(table, column) & _sources(table, other):
+            if read_from(table, column) & read_from(table, other):
                 raise ValueError(
                     f"{key}: {column!r} may read the same place in the file as {other!r}, "
                     "which is not published: give them different names and aliases"
@@ -430,7 +430,7 @@ class Dataset(Strict):
         name, column = place
         table = self.table(name)
         for other in (*table.publish, *table.optional):
-            if other == column or _sources(table, other) & _sources(table, column):
+            if other == column or read_from(table, other) & read_from(table, column):
                 yield name, other
 
     def _check_source(self, key: str, derived: Derived, place: Place) -> None:
@@ -447,7 +447,7 @@ class Dataset(Strict):
             named = {a.column for a in self.quasi_sensitive if a.table == name}
             special |= dict.fromkeys(named, "quasi-sensitive")
         for other, what in special.items():
-            if other == column or _sources(table, other) & _sources(table, column):
+            if other == column or read_from(table, other) & read_from(table, column):
                 by = "" if other == column else f", by the name of {other!r} in the file"
                 raise ValueError(
                     f"{key}: {name}.{column} is {what}{by}: a column is made from what is neither "
@@ -464,7 +464,7 @@ class Dataset(Strict):
         return {
             (name, text)
             for name, column in derived.sources
-            for text in _sources(self.table(name), column) or {column}
+            for text in read_from(self.table(name), column) or {column}
         }
 
     def _check_derived_together(self) -> None:
@@ -561,8 +561,8 @@ class Dataset(Strict):
             )
 
 
-def _sources(table: Table, name: str) -> set[str]:
-    """Names in the file, in lower case, that a column of a table may be read from."""
+def read_from(table: Table, name: str) -> set[str]:
+    """Names in the source, in lower case, that a column of a table may be read from."""
     return {
         text.strip().lower()
         for column in table.columns

@@ -9,7 +9,8 @@ CREATE TABLE IF NOT EXISTS srsql.waiting (
 );
 
 -- The cases that waited for a release (srsql.waiting), and what their earlier reports were read
--- from: every period from the one since which they waited to the one before, as ingested then.
+-- from: every period that the series released from the one since which they waited to the one
+-- before, as ingested then.
 CREATE TABLE IF NOT EXISTS srsql.taken_case (
     release_id INTEGER NOT NULL,
     case_id VARCHAR NOT NULL,

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from srsql.engine.errors import IngestError
-from srsql.engine.warehouse.periods import is_batch_of
+from srsql.engine.warehouse.periods import days_of, is_batch_of
 from srsql.schemas import Dataset, builtin_names, load_dataset
 
 CHUNK = 1 << 20
@@ -353,7 +353,22 @@ def _quarter(path: Path, members: list[Member], dataset: Dataset, period: str | 
         if len(weeks) != 1:
             raise IngestError(f"{path.name}: no period in its file names: give it with --period")
         return weeks.pop()
+    week = _week(path.name)
+    if given is None and label is not None and week is not None:
+        return _week_or(label, week, path)
     return str(label or given)
+
+
+def _week_or(label: str, week: str, path: Path) -> str:
+    """The period of a source that a week is named for, with files in it that name ``label``."""
+    if is_batch_of(week, label):
+        return week
+    if days_of(week) is not None and days_of(week) == days_of(label):
+        return label
+    raise IngestError(
+        f"{path.name} is {week} by its own name and {label} by the files in it: give --period "
+        f"{label}, or rename it"
+    )
 
 
 def _week(name: str) -> str | None:
@@ -368,7 +383,7 @@ def _label(name: str, dataset: Dataset) -> str | None:
     if match is None:
         return None
     for position, group in enumerate(match.groups()):
-        if re.fullmatch(r"\d{4}", group or ""):
+        if re.fullmatch("[0-9]{4}", group or ""):
             label = label.replace(f"20{{{position}}}", f"{{{position}}}")
     return label.format(*match.groups())
 

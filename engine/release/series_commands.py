@@ -11,6 +11,7 @@ from srsql.engine.parameters import Parameter, option_name, unknown_option
 from srsql.engine.release.memory import compared, inherited, need_consent_to_change, remember
 from srsql.engine.release.request import Request, make_request, release_options
 from srsql.engine.release.terms import family_of
+from srsql.engine.release.waiting import need_no_order
 from srsql.engine.warehouse.series import (
     IMPORTED,
     SeriesParameter,
@@ -50,7 +51,8 @@ def create_series(
     """Make a series without a release; options as for a release, as far as a series has them.
 
     Raises:
-        ReleaseError: there is one of the name, or an option concerns one release alone.
+        ReleaseError: there is one of the name, an option concerns one release alone, or its ids
+            would tell who waits.
     """
     _refuse("create_series", options, but=("ids",))
     check_name(name)
@@ -60,6 +62,7 @@ def create_series(
         )
     given = {keyword: value for keyword, value in options.items() if value is not None}
     request = make_request("", given | {"series": name})
+    need_no_order(request, name, request.ids)
     family = _family(dataset, request)
     with warehouse.transaction():
         series = make_series(warehouse, dataset, name, family, request.ids)
@@ -87,8 +90,8 @@ def set_series(
         weaker: it may promise less from then on.
 
     Raises:
-        ReleaseError: there is no such series, nothing is given, the model is of another family, or
-            it would promise less.
+        ReleaseError: there is no such series, nothing is given, the model is of another family, its
+            ids would tell who waits, or it would promise less.
     """
     _refuse("set_series", options)
     series = find_series(warehouse, dataset, name)
@@ -112,6 +115,7 @@ def set_series(
     kept = {keyword: each for keyword, each in stored.items() if keyword not in gone}
     merged = inherited(kept, given) | given
     request = make_request("", merged | {"series": name})
+    need_no_order(request, name, series.ids)
     family = _family(dataset, request)
     if family != series.family:
         raise ReleaseError(

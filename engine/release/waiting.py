@@ -12,12 +12,14 @@ from typing import Any
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.patterns import FOR_WANT_OF_A_GROUP
+from srsql.engine.ingest.records import plain_name
 from srsql.engine.release.request import Request
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.series import ORIGINAL, Series
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+from srsql.schemas.dataset import read_from
 
 TOPIC = "release/waiting"
 
@@ -34,11 +36,7 @@ def need_pool(request: Request, series: Series, dataset: Dataset, *, waits: bool
     Raises:
         ReleaseError: the text says what to do.
     """
-    if request.max_delay is not None and series.ids == ORIGINAL:
-        raise ReleaseError(
-            f"series {series.name!r} has original ids, whose order tells which cases waited: leave "
-            "--max-delay out, or give another --series, which gets pseudonyms"
-        )
+    need_no_order(request, series.name, series.ids)
     told = _dates(dataset) if waits or request.max_delay is not None else []
     if told:
         raise ReleaseError(
@@ -53,20 +51,47 @@ def need_pool(request: Request, series: Series, dataset: Dataset, *, waits: bool
         )
 
 
+def need_no_order(request: Request, series: str, ids: str | None) -> None:
+    """Refuse ids that tell who waited.
+
+    Args:
+        request: what is asked for.
+        series: its name.
+        ids: those that it has, or is to have.
+
+    Raises:
+        ReleaseError: they are the source's own; the text says what to do.
+    """
+    if request.max_delay is not None and ids == ORIGINAL:
+        raise ReleaseError(
+            f"series {series!r} has original ids, whose order tells which cases waited: leave "
+            "--max-delay out, or give another --series, which gets pseudonyms"
+        )
+
+
 def _dates(dataset: Dataset) -> list[str]:
-    """Published columns that may tell when a report came: what is made from dates, and periods."""
+    """Published columns that may tell when a report came: what is made from dates, and periods.
+
+    A column is known by what it is read from, whatever the dataset calls it.
+    """
     shown = dataset.published
-    derived = [
-        each.name
-        for each in dataset.derived
-        if each.dates and (dataset.report_table, each.name) in shown
-    ]
-    periods = [
-        each.period_column
-        for each in dataset.tables
-        if each.period_column and (each.name, each.period_column) in shown
-    ]
-    return [*derived, *periods]
+    periods = {plain_name(each.period_column) for each in dataset.tables if each.period_column}
+
+    def told(table: str, name: str) -> bool:
+        """Whether it may be read from a column of periods."""
+        return any(plain_name(text) in periods for text in read_from(dataset.table(table), name))
+
+    derived = {each.name: each for each in dataset.derived}
+    found = []
+    for declared in dataset.tables:
+        for name in declared.publish:
+            if (declared.name, name) not in shown:
+                continue
+            made = derived[name] if dataset.makes(declared.name, name) else None
+            places = [(declared.name, name)] if made is None else made.sources
+            if (made is not None and made.dates) or any(told(*place) for place in places):
+                found.append(name)
+    return list(dict.fromkeys(found))
 
 
 def wait(current: Release, request: Request) -> tuple[dict[str, str | int], dict[str, Any]]:

@@ -10,11 +10,11 @@ import re
 from contextlib import suppress
 from datetime import date
 
-_YEAR = re.compile(r"(\d{4})")
-_QUARTER = re.compile(r"(\d{4})[- ]?[Qq]([1-4])")
-_MONTH = re.compile(r"(\d{4})-?M?(0[1-9]|1[0-2])")
-_WEEK = re.compile(r"(\d{4})[- ]?[Ww](\d{2})")
-_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_YEAR = re.compile(r"([0-9]{4})")
+_QUARTER = re.compile(r"([0-9]{4})[- ]?[Qq]([1-4])")
+_MONTH = re.compile(r"([0-9]{4})-?M?(0[1-9]|1[0-2])")
+_WEEK = re.compile(r"([0-9]{4})[- ]?[Ww]([0-9]{2})")
+_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 
 
 def days_of(label: str) -> tuple[str, str] | None:

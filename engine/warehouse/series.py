@@ -59,7 +59,10 @@ IDS = {
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _NUMBER = re.compile(r"([0-9]+)")
 _DIGIT = re.compile(r"[0-9]")
-_LIKE_A_PERIOD = re.compile(r"[0-9]{4}([- ]?([Qq][0-9]|[Ww][0-9]{2})|-[0-9]{2}-[0-9]{2})")
+_LIKE_A_PERIOD = re.compile(
+    r"\d{4}([- ]?([Qq]\d|[Ww]\d{1,3})|-\d{1,2}(-\d{1,2})?|\d{4})|(?=.*[^0-9])\d{4}"
+)
+"""Digits of any script: what is written with others than 0 to 9 is on no calendar either."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +219,7 @@ def misplaced(warehouse: Warehouse, dataset: str, label: str) -> str | None:
     if kind is None and _LIKE_A_PERIOD.fullmatch(label):
         return (
             f"period {label!r} is on no calendar: give a quarter such as 2026Q1, an ISO week such "
-            "as 2026W07 (52 or 53 a year), or a day such as 2026-02-13"
+            "as 2026W07 (52 or 53 a year), a month such as 2026-02, or a day such as 2026-02-13"
         )
     for other, its in warehouse.rows(query(TOPIC, "periods"), {"dataset": dataset}):
         if other == label:

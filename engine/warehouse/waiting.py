@@ -3,7 +3,8 @@
 A case that waits is withheld in its period, and its reports are among those of the next period that
 the series releases, and of that alone: another series of the same data may not hold it back. So the
 raw rows of such a series are views of its own, in which these reports stand with the label of the
-next period once more. Whatever asks for the rows of a period finds them there.
+next period once more. Whatever asks for the rows of a period finds them there. What came in a
+period that the series skipped is in no release of it, whether its case waited or not.
 """
 
 from __future__ import annotations
@@ -77,8 +78,13 @@ def _new(name: str) -> exp.Table:
 def _reports(dataset: Dataset, series: str, own: int | None) -> exp.Query:
     """(report_id, quarter, batch): the reports of waiting cases, and the periods they go into.
 
-    Of a report that came again in a later period, the text of the later one is taken.
+    Of a report that came again in a later period of the series, the text of the later one is taken.
     """
+    of_series = exp.func("list_contains", column("periods", "c"), column("quarter", "t"))
+    later = exp.or_(
+        exp.func("list_contains", column("periods", "c"), column("quarter", "l")),
+        column("quarter", "l").eq(column("batch", "c")),
+    )
     cases = exp.Anonymous(
         this="carried_cases",
         expressions=[exp.convert(dataset.name), exp.convert(series), exp.convert(own)],
@@ -88,7 +94,7 @@ def _reports(dataset: Dataset, series: str, own: int | None) -> exp.Query:
         .from_(raw_table(dataset, dataset.report_table, alias="l"))
         .where(column(dataset.report_id, "l").eq(column(dataset.report_id, "t")))
         .where(exp.GT(this=column("quarter", "l"), expression=column("quarter", "t")))
-        .where(exp.LTE(this=column("quarter", "l"), expression=column("batch", "c")))
+        .where(later)
     )
     return (
         exp.select(
@@ -101,8 +107,7 @@ def _reports(dataset: Dataset, series: str, own: int | None) -> exp.Query:
             exp.alias_(exp.Table(this=cases, db=exp.to_identifier("srsql")), "c", table=True),
             on=exp.and_(
                 exp.cast(column(dataset.case_id, "t"), "VARCHAR").eq(column("case_id", "c")),
-                exp.GTE(this=column("quarter", "t"), expression=column("since", "c")),
-                exp.LTE(this=column("quarter", "t"), expression=column("held_in", "c")),
+                of_series,
             ),
         )
         .where(column("batch", "c").is_(exp.null()).not_())

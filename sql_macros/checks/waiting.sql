@@ -75,7 +75,8 @@ FROM figures AS f;
 
 -- What:    no released row is of a case that waits, by the originals behind the rows; and the raw
 --          rows have a report of every case that waits in the period since which it does, so that
---          it does not wait longer than is told.
+--          it does not wait longer than is told; or they had one when a release withheld the case
+--          there, and what replaced the source of that period has none.
 -- Inputs:  raw_of(case_id, quarter): the raw reports, as they were ingested; shown_of(case_id): the
 --          originals behind the released rows; of_release.
 -- Outputs: one uniform row over the cases that wait.
@@ -84,12 +85,32 @@ CREATE OR REPLACE MACRO srsql.check_waiting_rows(raw_of, shown_of, of_release) A
 WITH
 reported AS (SELECT DISTINCT r.case_id, r.quarter FROM query_table(raw_of) AS r),
 
+-- Cases whose reports were taken out of a period after a release of the series had them wait there.
+replaced AS (
+    SELECT DISTINCT c.case_id, c.quarter
+    FROM srsql.release AS own
+    INNER JOIN srsql.release AS s ON own.dataset = s.dataset AND own.series = s.series
+    INNER JOIN srsql.waiting AS b ON s.release_id = b.release_id AND s.quarter = b.since
+    INNER JOIN srsql.replaced_case AS c
+        ON
+            s.dataset = c.dataset
+            AND s.quarter = c.quarter
+            AND b.case_id = c.case_id
+            AND s.ingestion_id < c.ingestion_id
+    WHERE
+        own.release_id = of_release
+        AND s.release_id <> of_release
+        AND s.status <> 'draft'
+        AND c.change = 'absent'
+),
+
 judged AS (
     SELECT
         w.case_id IN (SELECT s.case_id FROM query_table(shown_of) AS s) AS is_shown,
-        r.case_id IS NOT NULL AS is_reported
+        r.case_id IS NOT NULL OR g.case_id IS NOT NULL AS is_reported
     FROM srsql.waiting AS w
     LEFT JOIN reported AS r ON w.case_id = r.case_id AND w.since = r.quarter
+    LEFT JOIN replaced AS g ON w.case_id = g.case_id AND w.since = g.quarter
     WHERE w.release_id = of_release
 ),
 

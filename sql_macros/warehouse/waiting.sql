@@ -17,6 +17,8 @@ coalesce(
 -- Inputs:  of_dataset, of_series; own_release: a draft that counts as if it were out (NULL: none).
 -- Outputs: case_id, since: the first period whose reports wait; held_in: the last; batch: the
 --          period released next (NULL: none yet). A case that waits on goes into each in turn.
+--          periods: those of the series from since to held_in; what came in a period that the
+--          series skipped goes nowhere.
 CREATE OR REPLACE MACRO srsql.carried_cases(of_dataset, of_series, own_release) AS TABLE
 WITH known AS (
     SELECT r.release_id, r.quarter
@@ -32,8 +34,14 @@ following AS (
     FROM (SELECT DISTINCT n.quarter FROM known AS n) AS k
 )
 
-SELECT DISTINCT w.case_id, w.since, k.quarter AS held_in, f.batch
+SELECT DISTINCT
+    w.case_id,
+    w.since,
+    k.quarter AS held_in,
+    f.batch,
+    list_filter(a.quarters, LAMBDA q: q >= w.since AND q <= k.quarter) AS periods
 FROM srsql.waiting AS w
+CROSS JOIN (SELECT list(o.quarter ORDER BY o.quarter) AS quarters FROM following AS o) AS a
 INNER JOIN known AS k ON w.release_id = k.release_id
 INNER JOIN following AS f ON k.quarter = f.quarter;
 

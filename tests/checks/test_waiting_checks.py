@@ -51,10 +51,14 @@ def test_where_the_reports_of_a_case_that_waits_go(engine: srsql.Engine) -> None
     put(engine, "release", [release(3, THREE, "draft")])
     put(engine, "waiting", [(2, "e", TWO), (3, "e", TWO)])
     carried = "SELECT c.* FROM srsql.carried_cases('d', 's', ?) AS c ORDER BY ALL"
-    assert engine.sql(carried, [None]) == [("a", ONE, ONE, TWO), ("e", TWO, TWO, None)]
-    assert engine.sql(carried, [3]) == [
-        ("a", ONE, ONE, TWO), ("e", TWO, TWO, THREE), ("e", TWO, THREE, None),
+    assert engine.sql(carried, [None]) == [
+        ("a", ONE, ONE, TWO, [ONE]), ("e", TWO, TWO, None, [TWO]),
     ]  # fmt: skip
+    assert engine.sql(carried, [3]) == [
+        ("a", ONE, ONE, TWO, [ONE]),
+        ("e", TWO, TWO, THREE, [TWO]),
+        ("e", TWO, THREE, None, [TWO, THREE]),
+    ]
     for number, expected in ((1, []), (2, [("a", ONE)]), (3, [("e", TWO)])):
         assert engine.sql(f"SELECT t.* FROM srsql.taken_in({number}) AS t") == expected
     apart = "SELECT srsql.periods_apart($1, $2, ['batch 1', 'batch 2', 'batch 4'])"
@@ -108,6 +112,27 @@ def test_no_row_is_of_a_case_that_waits_and_its_first_report_is_there(
     engine.sql("DELETE FROM shown_case")
     engine.sql("UPDATE raw_report SET quarter = ?", [TWO])
     assert found(engine, call)["check_waiting_rows cases"][0] == 1
+
+
+def test_a_case_may_be_gone_that_a_release_had_wait_and_a_replacement_took_out(
+    engine: srsql.Engine,
+) -> None:
+    two_weeks(engine)
+    put(engine, "waiting", [(2, "a", ONE)])
+    engine.sql("CREATE TEMP TABLE raw_report AS SELECT 'a' AS case_id, ? AS quarter", [TWO])
+    engine.sql("CREATE TEMP TABLE shown_case AS SELECT 'd' AS case_id")
+    call = "check_waiting_rows('raw_report', 'shown_case', 2)"
+    ((before,),) = engine.sql("SELECT ingestion_id FROM srsql.release WHERE release_id = 1")
+    for row, wrong in (
+        (("d", ONE, "a", "changed", before + 1), 1),
+        (("d", TWO, "a", "absent", before + 1), 1),
+        (("d", ONE, "a", "absent", before), 1),  # the release did not have it from there
+        (("d", ONE, "b", "absent", before + 1), 1),
+        (("other", ONE, "a", "absent", before + 1), 1),
+        (("d", ONE, "a", "absent", before + 1), 0),
+    ):
+        put(engine, "replaced_case", [row])
+        assert found(engine, call)["check_waiting_rows cases"][0] == wrong, row
 
 
 def test_persons_of_whom_a_case_was_released_meanwhile_are_ruled_out(

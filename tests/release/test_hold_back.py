@@ -15,7 +15,7 @@ from srsql import verify
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ReleaseError
 
-ONE, TWO, THREE = "2026W52", "2026W53", "2027W01"
+ONE, TWO, THREE, FOUR = "2026W52", "2026W53", "2027W01", "2027W02"
 OPTIONS: dict[str, Any] = {
     "model": "ppms++", "k": 3, "theta": "0.5", "seed": 1, "max_delay": 2, "ids": "pseudonym",
 }  # fmt: skip
@@ -182,3 +182,32 @@ def test_a_period_of_such_a_series_cannot_be_superseded(engine: Engine) -> None:
     engine.set_series("main", unset=["max_delay"])
     with pytest.raises(ReleaseError, match="would release them twice"):
         engine.release(TWO, supersede=True)
+
+
+def test_a_report_that_comes_again_in_a_skipped_period_is_released_as_it_waited(
+    engine: Engine,
+) -> None:
+    bring(engine, ONE, crowd(2))
+    bring(engine, TWO, [replace(crowd(1)[0], pt=("Skipped",)), *crowd(4, 50)])
+    bring(engine, THREE, crowd(2, 3))
+    for label in (ONE, THREE):
+        engine.release(label, **OPTIONS)
+    assert [row["pt"] for row in shown(engine, THREE)] == [f"Reaction 0{n}" for n in (1, 2, 3, 4)]
+
+
+def test_what_came_in_a_skipped_period_comes_out_in_no_later_one(engine: Engine) -> None:
+    """Also where its case waits before and after it; nor is a case stale by what it has there."""
+    follow_up = replace(next_version(crowd(1)[0]), pt=("Skipped",))
+    again = replace(crowd(2)[1], pt=("Skipped",))
+    bring(engine, ONE, crowd(2))
+    bring(engine, TWO, [follow_up, again, *crowd(4, 50)])
+    bring(engine, THREE, [])
+    bring(engine, FOUR, crowd(3, 60))
+    for label in (ONE, THREE, FOUR):
+        engine.release(label, **OPTIONS | {"max_delay": 5})
+    assert waiting(engine)[2:] == [(THREE, "1", ONE), (THREE, "2", ONE)]
+    assert sorted(row["pt"] for row in shown(engine, FOUR)) == [
+        f"Reaction {n}" for n in ("01", "02", "20", "21", "22")
+    ]
+    bring(engine, TWO, [])
+    assert engine.stale() == []

@@ -157,6 +157,16 @@ def test_set_changes_what_later_releases_take_and_asks_for_less_as_well(begun: E
         assert "did you mean theta?" in refused(begun, call, name, thetta="0.2")
 
 
+def test_a_series_of_original_ids_is_not_made_to_hold_cases_back(tmp_path: Path) -> None:
+    with Engine(tmp_path / "w.duckdb") as engine:
+        asked = {"model": "ms", "k": 3, "theta": "0.5"}
+        text = refused(engine, engine.create_series, "open", ids="original", max_delay=2, **asked)
+        assert "whose order tells which cases waited" in text
+        engine.create_series("open", ids="original", **asked)
+        assert "whose order" in refused(engine, engine.set_series, "open", max_delay=2)
+        assert engine.create_series("held", max_delay=2, **asked).parameters["max_delay"] == "2"
+
+
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 from support.quarters import crowd, next_version, write_quarter
@@ -84,6 +85,22 @@ def test_a_week_is_read_off_a_name_and_a_quarter_gives_way_to_a_week_of_it(tmp_p
         for label in ("2026W15", "2026", "2026Q2"):
             with pytest.raises(IngestError, match="is 2026Q1 by its file names"):
                 engine.ingest([quarterly], period=label)
+
+
+def test_the_week_in_the_name_of_an_archive_goes_before_the_quarter_of_its_files(
+    tmp_path: Path,
+) -> None:
+    file = write_quarter(tmp_path, "2026Q1", crowd(3))
+    with Engine(tmp_path / "w.duckdb") as engine:
+        for week, told in (("2026W14", ""), ("2026W15", "is 2026W15 by .*, or rename it")):
+            archive = file.with_name(f"faers_ascii_{week.lower()}.zip")
+            copyfile(file, archive)
+            if told:
+                with pytest.raises(IngestError, match=told) as refused:
+                    engine.ingest([archive])
+                assert "\n" not in str(refused.value)
+                continue
+            assert [each.quarter for each in engine.ingest([archive])] == [week]
 
 
 def test_weeks_that_lie_in_two_layouts_are_not_made() -> None:

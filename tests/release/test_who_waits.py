@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from oracles.hospital import toml
 from support.persons import suspect
-from support.quarters import Report, crowd, write_quarter
+from support.quarters import Report, crowd, next_version, write_quarter
 
 from srsql import verify
 from srsql.engine.api.engine import Engine
@@ -22,6 +23,7 @@ from srsql.engine.models import make_model
 from srsql.engine.release.request import Request
 from srsql.engine.release.waiting import need_pool
 from srsql.engine.warehouse.series import Series
+from srsql.schemas import load_dataset
 from srsql.schemas.toml_file import parse_dataset
 
 ONE, TWO, THREE = "2026W52", "2026W53", "2027W01"
@@ -141,6 +143,20 @@ def test_a_case_of_which_waiting_data_were_replaced_is_stale_in_the_period_that_
     assert engine.stale() == []
 
 
+def test_a_case_waits_on_whose_first_report_was_taken_out_of_its_period(engine: Engine) -> None:
+    bring(engine, ONE, crowd(2))
+    engine.release(ONE, **OPTIONS)
+    bring(engine, ONE, crowd(1, 2))
+    bring(engine, TWO, [next_version(crowd(1)[0])])
+    engine.release(TWO, **OPTIONS)
+    assert [row[2:] for row in waiting(engine)] == [("1", ONE), ("2", ONE)] * 2
+    assert proved(engine, TWO)["check_waiting_rows"] == (0, 2)
+    bring(engine, THREE, crowd(2, 3))
+    engine.release(THREE, **OPTIONS)
+    assert set(released(engine, THREE)) == {"1", "2", "3", "4"}
+    assert engine.audit().safe
+
+
 def test_who_waits_goes_on_waiting_where_a_group_is_taken_out(engine: Engine) -> None:
     asked = OPTIONS | {"model": "ms", "theta": "1/3", "on_infeasible": "withhold"}
     bring(engine, ONE, [*crowd(3), *unplaced(7001, 2)])
@@ -156,6 +172,8 @@ def test_who_waits_goes_on_waiting_where_a_group_is_taken_out(engine: Engine) ->
     (text,) = engine.sql("SELECT r.private_manifest FROM srsql.release AS r WHERE status = ?",
                          ["released"])[0]  # fmt: skip
     assert [each["cases"] for each in json.loads(text)["waiting"].values()] == [1]
+    (series,) = engine.status().series
+    assert series["waiting"].startswith("1 cases wait;")
     after = engine.release(TWO, **asked)
     assert after.manifest["cases"]["released"] == 0
     assert waiting(engine)[-2:] == [(TWO, "released", "7001", ONE), (TWO, "released", "7003", TWO)]
@@ -215,3 +233,26 @@ def test_published_dates_and_waiting_do_not_go_together() -> None:
             ReleaseError, match=r"publishes last_received .* tell which cases waited"
         ):
             need_pool(one, series, dated, waits=waits)
+
+
+@pytest.mark.parametrize(
+    ("column", "told"),
+    [
+        ('ward = ["Received on"]', "ward"),
+        ('ward = ["Ward", " received ON "]', "ward"),
+        ("ward = []", ""),
+    ],
+)
+def test_a_period_column_that_is_published_by_another_name_is_a_published_date(
+    tmp_path: Path, column: str, told: str
+) -> None:
+    text = toml(visit_period='period_column = " Received on"').replace("ward = []", column, 1)
+    file = tmp_path / "clinic.toml"
+    file.write_text(text, encoding="utf-8")
+    series = Series("clinic", "main", "group", "clinic", None, "pseudonym")
+    asked = Request(ONE, make_model("ms", k=3), max_delay=1)
+    if not told:
+        need_pool(asked, series, load_dataset(file), waits=False)
+        return
+    with pytest.raises(ReleaseError, match=f"publishes {told} .* tell which cases waited"):
+        need_pool(asked, series, load_dataset(file), waits=False)

@@ -179,3 +179,28 @@ def test_gaps_are_named_and_labels_without_a_calendar_too(engine: srsql.Engine) 
     ]
     assert gaps(engine.warehouse, ["2021", "2022", "NonDomestic"]) == []
     assert without_calendar(engine.warehouse, ["2021", "NonDomestic"]) == ["NonDomestic"]
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "2026-13", "2026-2", "2026W7", "2026w007", "2026W54", "2026-2-13", "2026-02-30", "20260213",
+        "2026Q5", "2026W٠٧", "２０２６W07", "２０２６",
+    ],
+)  # fmt: skip
+def test_what_looks_like_a_period_and_is_none_is_refused(engine: srsql.Engine, label: str) -> None:
+    told = misplaced(engine.warehouse, "nothing", label)
+    assert told is not None
+    assert "is on no calendar" in told
+
+
+@pytest.mark.parametrize(
+    "label", ["2022", "NonDomestic", "2026-02", "2026-W07", "wave 3", "batch 2026", "2022-extra"]
+)
+def test_calendars_and_plain_names_are_taken(engine: srsql.Engine, label: str) -> None:
+    assert misplaced(engine.warehouse, "nothing", label) is None
+
+
+@pytest.mark.parametrize("label", ["２０２６W07", "2026W٠٧", "２０２６", "2026-0２"])
+def test_days_are_those_of_labels_in_plain_digits(label: str) -> None:
+    assert days_of(label) is None

@@ -48,7 +48,7 @@ pool AS (
     SELECT
         r.dataset,
         r.series,
-        count(*) FILTER (WHERE r.quarter = n.quarter) AS waiting
+        count(*) FILTER (WHERE r.quarter = n.quarter AND r.status = 'released') AS waiting
     FROM srsql.waiting AS w
     INNER JOIN srsql.exposed_release AS r ON w.release_id = r.release_id
     INNER JOIN newest AS n ON r.dataset = n.dataset AND r.series = n.series

@@ -34,6 +34,8 @@ FROM srsql.taken_in($release_id) AS t
 INNER JOIN srsql.release AS r ON r.release_id = $release_id
 INNER JOIN srsql.ingestion AS i
     ON r.dataset = i.dataset AND t.since <= i.quarter AND r.quarter > i.quarter
+SEMI JOIN srsql.exposed_release AS e
+    ON r.dataset = e.dataset AND r.series = e.series AND i.quarter = e.quarter
 WHERE NOT i.replaced
 ORDER BY t.case_id, i.quarter;
 

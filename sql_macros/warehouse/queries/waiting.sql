@@ -14,8 +14,8 @@ FROM srsql.ingestion AS i
 WHERE
     i.dataset = $dataset
     AND i.quarter < $quarter
-    AND i.quarter >= (
-        SELECT min(c.since) FROM srsql.carried_cases($dataset, $series, NULL) AS c
+    AND i.quarter IN (
+        SELECT unnest(c.periods) FROM srsql.carried_cases($dataset, $series, NULL) AS c
         WHERE c.batch IS NULL OR c.batch = $quarter
     )
 ORDER BY i.quarter;
