@@ -32,7 +32,9 @@ WITH known AS (
 following AS (
     SELECT k.quarter, lead(k.quarter) OVER (ORDER BY k.quarter) AS batch
     FROM (SELECT DISTINCT n.quarter FROM known AS n) AS k
-)
+),
+
+released AS (SELECT list(o.quarter ORDER BY o.quarter) AS quarters FROM following AS o)
 
 SELECT DISTINCT
     w.case_id,
@@ -41,7 +43,7 @@ SELECT DISTINCT
     f.batch,
     list_filter(a.quarters, LAMBDA q: q >= w.since AND q <= k.quarter) AS periods
 FROM srsql.waiting AS w
-CROSS JOIN (SELECT list(o.quarter ORDER BY o.quarter) AS quarters FROM following AS o) AS a
+CROSS JOIN released AS a
 INNER JOIN known AS k ON w.release_id = k.release_id
 INNER JOIN following AS f ON k.quarter = f.quarter;
 
