@@ -134,7 +134,8 @@ const QUARTER = {
 const ONE = record({...QUARTER, files: FILES});
 const SEVERAL = record({artifact_version: oneOf(3, 4), software_version: ANY_TEXT,
   dataset: text(NAME), series: ANY_TEXT, format: oneOf("parquet", "csv", "duckdb"),
-  quarters: listOf(record({...QUARTER, "files?": FILES}), 2), "released_cases?": orNull(COUNT), files: FILES});
+  quarters: listOf(record({...QUARTER, "files?": FILES}), 2), "released_cases?": orNull(COUNT),
+    files: FILES});
 
 /** Read manifest.json.
  *
