@@ -324,17 +324,17 @@ class Dataset(Strict):
         they are in the same sets: what rows show of another set would rule candidates out."""
         report = self.table(self.report_table)
 
-        def read_from(qid: Qid) -> set[Place]:
+        def columns_of(qid: Qid) -> set[Place]:
             made = self.derived_of(qid.column)
             if made is not None:
                 return self._read_from(made)
-            named = _sources(report, qid.column) or {qid.column}
+            named = read_from(report, qid.column) or {qid.column}
             return {(report.name, text) for text in named}
 
         def units_of(qid: Qid) -> set[Place]:
             unit = qid.unit_column
             return set() if unit is None else {(report.name, unit), *(
-                (report.name, text) for text in _sources(report, unit) or ()
+                (report.name, text) for text in read_from(report, unit) or ()
             )}  # fmt: skip
 
         for first, second in combinations(self.qid if self.qid_set else (), 2):
@@ -342,7 +342,7 @@ class Dataset(Strict):
                 each.name for each in self.qid_set if (first.name in each.qids)
                 is not (second.name in each.qids)
             ]  # fmt: skip
-            one, other = read_from(first), read_from(second)
+            one, other = columns_of(first), columns_of(second)
             if apart and (one & other or units_of(first) & other or units_of(second) & one):
                 raise ValueError(
                     f"qid_set.{apart[0]}: {first.name} and {second.name} are made from one column, "
