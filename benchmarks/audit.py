@@ -31,6 +31,8 @@ DATASET: Any = SimpleNamespace(
         SimpleNamespace(name=name, kind=kind, granularity=Decimal(1))
         for name, kind in (("age", "numeric"), ("wt", "numeric"), ("sex", "categorical"))
     ],
+    qid_set=(),
+    sets_text="",
     hierarchies={"sex": SimpleNamespace(labels=["Any", "M", "F"])},
 )
 AXES = ("age", "wt", "sex")
