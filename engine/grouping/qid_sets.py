@@ -192,3 +192,5 @@ def _place(grouping: Grouping, *, merging: bool, giving_up: bool) -> None:
             warehouse.run(query(TOPIC, "place"), placed)
         warehouse.run(query(TOPIC, "show"), {"group_no": no, "pattern": groups[no].pattern})
     warehouse.run(query(TOPIC, "placed"))
+    if not merging:
+        warehouse.run(query(TOPIC, "fit_none"))

@@ -62,6 +62,10 @@ UPDATE temp.main.srsql_grouped SET pattern = $pattern WHERE group_no = $group_no
 DELETE FROM temp.main.srsql_withheld AS w
 WHERE w.case_no IN (SELECT g.case_no FROM temp.main.srsql_grouped AS g);
 
+-- name: fit_none
+-- Who fits no block as it is has no group, whatever the size of the pattern.
+UPDATE temp.main.srsql_withheld SET reason = 'no_group_fits' WHERE reason = 'pattern_too_small';
+
 -- name: carriers
 -- How many cases of a pattern carry the bounds.
 SELECT count(*) FROM temp.main.srsql_profile AS p WHERE p.pattern = $pattern AND p.carrier;
