@@ -324,18 +324,17 @@ class Dataset(Strict):
         they are in the same sets: what rows show of another set would rule candidates out."""
         report = self.table(self.report_table)
 
+        def places_of(column: str) -> set[Place]:
+            return {(report.name, text) for text in read_from(report, column) or {column}}
+
         def columns_of(qid: Qid) -> set[Place]:
             made = self.derived_of(qid.column)
             if made is not None:
                 return self._read_from(made)
-            named = read_from(report, qid.column) or {qid.column}
-            return {(report.name, text) for text in named}
+            return places_of(qid.column)
 
         def units_of(qid: Qid) -> set[Place]:
-            unit = qid.unit_column
-            return set() if unit is None else {(report.name, unit), *(
-                (report.name, text) for text in read_from(report, unit) or ()
-            )}  # fmt: skip
+            return set() if qid.unit_column is None else places_of(qid.unit_column)
 
         for first, second in combinations(self.qid if self.qid_set else (), 2):
             apart = [

@@ -122,6 +122,30 @@ figures AS (
 SELECT unnest(srsql.check_row(of_release, 'check_waiting_rows', 'cases', f.wrong, f.cases, 0))
 FROM figures AS f;
 
+-- What:    the releases of a series that are out, of the periods before one of its releases.
+-- Inputs:  of_release.
+-- Outputs: release_id, quarter.
+-- Source:  SPEC section 9 (attacks on a series).
+CREATE OR REPLACE MACRO srsql.exposed_before(of_release) AS TABLE
+SELECT r.release_id, r.quarter
+FROM srsql.exposed_release AS r
+INNER JOIN srsql.release AS o
+    ON r.dataset = o.dataset AND r.series = o.series AND r.quarter < o.quarter
+WHERE o.release_id = of_release;
+
+-- What:    who was waiting in the last release before one of a series, and from when on; by the
+--          releases before alone.
+-- Inputs:  of_release.
+-- Outputs: case_id, since; distinct.
+-- Source:  docs/decisions.md, D391.
+CREATE OR REPLACE MACRO srsql.waited_before(of_release) AS TABLE
+WITH earlier AS (SELECT b.* FROM srsql.exposed_before(of_release) AS b)
+
+SELECT DISTINCT w.case_id, w.since
+FROM srsql.waiting AS w
+INNER JOIN earlier AS e ON w.release_id = e.release_id
+WHERE e.quarter = (SELECT max(l.quarter) FROM earlier AS l);
+
 -- What:    whoever knows the first period of the reports of a case, and so that it waited until
 --          this release, rules out those of its group that were released meanwhile: k cases are
 --          left, and of them no value is more frequent than its threshold.
@@ -132,19 +156,7 @@ CREATE OR REPLACE MACRO srsql.check_delay(of_release) AS TABLE
 WITH
 own AS (SELECT r.* FROM srsql.release AS r WHERE r.release_id = of_release),
 
-earlier AS (
-    SELECT r.release_id, r.quarter
-    FROM srsql.exposed_release AS r
-    INNER JOIN own AS o ON r.dataset = o.dataset AND r.series = o.series AND r.quarter < o.quarter
-),
-
--- By the releases before alone: who was waiting in the last of them, and from when on.
-waited AS (
-    SELECT DISTINCT w.case_id, w.since
-    FROM srsql.waiting AS w
-    INNER JOIN earlier AS e ON w.release_id = e.release_id
-    WHERE e.quarter = (SELECT max(l.quarter) FROM earlier AS l)
-),
+earlier AS (SELECT b.* FROM srsql.exposed_before(of_release) AS b),
 
 members AS MATERIALIZED (
     SELECT m.case_no, m.case_id, m.group_id FROM srsql.member AS m WHERE m.release_id = of_release
@@ -153,7 +165,7 @@ members AS MATERIALIZED (
 windows AS MATERIALIZED (
     SELECT DISTINCT m.group_id, w.since
     FROM members AS m
-    INNER JOIN waited AS w ON m.case_id = w.case_id
+    INNER JOIN srsql.waited_before(of_release) AS w ON m.case_id = w.case_id
 ),
 
 latest_before AS (
@@ -216,18 +228,7 @@ CREATE OR REPLACE MACRO srsql.check_delay_persons(of_release) AS TABLE
 WITH
 own AS (SELECT r.* FROM srsql.release AS r WHERE r.release_id = of_release),
 
-earlier AS (
-    SELECT r.release_id, r.quarter
-    FROM srsql.exposed_release AS r
-    INNER JOIN own AS o ON r.dataset = o.dataset AND r.series = o.series AND r.quarter < o.quarter
-),
-
-waited AS (
-    SELECT DISTINCT w.case_id, w.since
-    FROM srsql.waiting AS w
-    INNER JOIN earlier AS e ON w.release_id = e.release_id
-    WHERE e.quarter = (SELECT max(l.quarter) FROM earlier AS l)
-),
+earlier AS (SELECT b.* FROM srsql.exposed_before(of_release) AS b),
 
 members AS MATERIALIZED (
     SELECT
@@ -244,7 +245,7 @@ members AS MATERIALIZED (
 windows AS MATERIALIZED (
     SELECT DISTINCT m.group_id, w.since
     FROM members AS m
-    INNER JOIN waited AS w ON m.case_id = w.case_id
+    INNER JOIN srsql.waited_before(of_release) AS w ON m.case_id = w.case_id
 ),
 
 -- By any case of the person, also one that this release does not have.
