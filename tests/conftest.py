@@ -46,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
         database_file.OWN["threads"] = 1  # there are as many workers as processors
         return
     if getattr(config.option, "numprocesses", None):  # as many processors as that are free now
-        compiling = [  # not here, where lines may be counted
+        compiling = [  # side by side, and not here, where lines may be counted
             subprocess.Popen(
                 [sys.executable, "-m", "support.kernels", share], cwd=Path(__file__).parent
             )

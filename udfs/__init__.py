@@ -9,8 +9,9 @@ back. Compiled code takes no NULL: what converts a column refuses it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,11 +21,26 @@ COMPILING: list[Callable[[str], None]] = []
 """Who is told the name of each kernel that has to be compiled, since none is kept of it."""
 Ints = NDArray[np.int64]
 """The integers of the kernels: numbers, places and counts."""
+Row = TypeVar("Row")
+Solved = TypeVar("Solved")
 
 
 def rows_of(*columns: pa.ChunkedArray) -> list[tuple[pa.Scalar, ...]]:
     """The rows of columns of equal length."""
     return list(zip(*map(one_array, columns), strict=True))
+
+
+def at_once(solve: Callable[[Row], Solved], rows: Sequence[Row], threads: int) -> list[Solved]:
+    """What comes of each row, in their order; as many are solved at a time as there are threads.
+
+    Compiled code lets go of the interpreter, so that problems that know nothing of each other take
+    a processor each.
+    """
+    at_a_time = min(threads, len(rows))
+    if at_a_time < 2:
+        return [solve(row) for row in rows]
+    with ThreadPoolExecutor(at_a_time) as pool:
+        return list(pool.map(solve, rows))
 
 
 def one_array(values: pa.Array | pa.ChunkedArray) -> pa.Array:

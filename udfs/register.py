@@ -253,7 +253,7 @@ _UDFS: dict[str, _Udf] = {
             _TERMS, _QIDS, "STRUCT(num BIGINT, den BIGINT)[]",
             "STRUCT(core_only BOOLEAN, after_join BOOLEAN, from_last BOOLEAN, more_seeds INTEGER,"
             " alpha_num BIGINT, alpha_den BIGINT, k BIGINT, weight_scale BIGINT, draw BIGINT,"
-            " leftovers VARCHAR)",
+            " leftovers VARCHAR, threads INTEGER)",
         ],
         "INTEGER[]",
     ),

@@ -31,7 +31,7 @@ from typing import Any
 from sqlglot import exp
 
 from srsql.engine.grouping.feasibility import SUPPRESSION, Bounds
-from srsql.engine.grouping.patterns import FOR_WANT_OF_A_GROUP, Grouping, refine_groups
+from srsql.engine.grouping.patterns import FOR_WANT_OF_A_GROUP, Group, Grouping, refine_groups
 from srsql.engine.warehouse.carriers import Work, carry_rows
 from srsql.engine.warehouse.statements import create, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -86,6 +86,28 @@ class Parts:
         if self.warehouse.value(query(TOPIC, "leftovers"), pattern):
             self.warehouse.run(query(TOPIC, "leave_parts"), pattern)
             self.warehouse.run(self._query("second_round"), parameters)
+
+    def group_ahead(self, parameters: list[dict[str, Any]]) -> Group:
+        """Group patterns that are not cut, as many at a time as there are threads.
+
+        Args:
+            parameters: of ``group_cases`` for each pattern; but for the pattern, k and the draw
+                they are alike.
+
+        Returns:
+            What takes in the groups of one of them.
+        """
+        apart = ("pattern", "k", "draw")
+        problems = [{name: each[name] for name in apart} for each in parameters]
+        alike = {name: value for name, value in parameters[0].items() if name not in apart}
+        self.warehouse.run(
+            self.bounds.query("grouping/patterns", "group_ahead"), {"problems": problems, **alike}
+        )
+
+        def take(pattern: int) -> None:
+            self.warehouse.run(query("grouping/patterns", "take_ahead"), {"pattern": pattern})
+
+        return take
 
     def refine(self, rules: Mapping[str, Any]) -> None:
         """Refine the groups of each part; what is withheld then may join any group."""

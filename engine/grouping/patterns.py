@@ -39,6 +39,8 @@ FOR_WANT_OF_A_GROUP = (
 """Why cases were withheld that may be placed after all, where a group of other cases has room."""
 Group = Callable[[int], None]
 """Adds the groups of one pattern to ``srsql_grouped``; what no group could take is in group -1."""
+Ahead = Callable[[list[int]], Group]
+"""Groups several patterns at a time; what it returns adds those of one of them, as ``Group``."""
 
 
 @dataclass(frozen=True)
@@ -66,23 +68,40 @@ class Grouping:
         return self.release.warehouse
 
 
-def group_by_pattern(grouping: Grouping, least: int, group: Group) -> None:
+def group_by_pattern(
+    grouping: Grouping, least: int, group: Group, ahead: Ahead | None = None
+) -> None:
     """Fill ``srsql_grouped(case_no, group_no, pattern)``; the rest goes to ``srsql_withheld``.
+
+    Most patterns neither take cases of others nor give theirs away, so that they need not wait for
+    each other: those that can be grouped as they are, are grouped ahead. One that others gave cases
+    to when its turn comes is grouped anew, so that the groups are those of one after the other.
 
     Args:
         grouping: what is grouped.
         least: cases that carry the bounds, of which a pattern needs so many.
         group: groups one pattern.
+        ahead: groups several at a time; None: one is grouped after the other.
 
     Source:
         SPEC section 7; patterns and what becomes of small ones are ours.
     """
     warehouse = grouping.warehouse
     counts = _counts(warehouse)
+    ready, take = dict[int, int](), group
+    if ahead is not None and grouping.suppression is None:
+        feasible = [p for p in counts if _is_feasible(grouping, p, least)]
+        if len(feasible) > 1:
+            take = ahead(feasible)
+            ready = {p: counts[p] for p in feasible}
     done: set[int] = set()
     while waiting := [p for p, n in counts.items() if n and p not in done]:
         pattern = max(waiting, key=lambda p: (p.bit_count(), -p))
         done.add(pattern)
+        if ready.get(pattern) == counts[pattern]:  # patterns that are to come only take cases
+            take(pattern)
+            if _accept(warehouse, pattern):
+                continue
         reason = "pattern_too_small"
         if _carriers(warehouse, pattern) >= least:
             _relieve(grouping, pattern, counts)
@@ -129,6 +148,14 @@ def _counts(warehouse: Warehouse) -> dict[int, int]:
 
 def _carriers(warehouse: Warehouse, pattern: int) -> int:
     return int(warehouse.value(query(TOPIC, "carriers"), {"pattern": pattern}))
+
+
+def _is_feasible(grouping: Grouping, pattern: int, least: int) -> bool:
+    """Whether the pattern can be grouped as it is."""
+    warehouse = grouping.warehouse
+    return _carriers(warehouse, pattern) >= least and not infeasible_values(
+        warehouse, grouping.bounds, pattern
+    )
 
 
 def _relieve(grouping: Grouping, pattern: int, counts: dict[int, int]) -> None:

@@ -293,20 +293,23 @@ class GroupingModel(ABC):
         }
         parts = Parts(grouping, most, self.bounds)
 
-        def one_pattern(pattern: int) -> None:
+        def parameters(pattern: int) -> dict[str, Any]:
             digest = hashlib.sha256(f"{grouping.draw}/{pattern}".encode()).digest()
-            parts.group(
-                {
-                    "pattern": pattern,
-                    "weight_scale": grouping.weight_scale,
-                    "k": grouping.k if size is None else least_of(grouping, pattern, size),
-                    "draw": int.from_bytes(digest[:7]),
-                    "leftovers": "merge" if self.leftovers == "merge" else "withhold",
-                    "rules": rules,
-                }
-            )
+            return {
+                "pattern": pattern,
+                "weight_scale": grouping.weight_scale,
+                "k": grouping.k if size is None else least_of(grouping, pattern, size),
+                "draw": int.from_bytes(digest[:7]),
+                "leftovers": "merge" if self.leftovers == "merge" else "withhold",
+                "rules": rules,
+            }
 
-        group_by_pattern(grouping, grouping.k, one_pattern)
+        group_by_pattern(
+            grouping,
+            grouping.k,
+            lambda pattern: parts.group(parameters(pattern)),
+            (lambda several: parts.group_ahead([*map(parameters, several)])) if most == 1 else None,
+        )
         if self.refine != "off" and size is None:
             parts.refine({"effort": self.refine, **limit})
         return parts.largest

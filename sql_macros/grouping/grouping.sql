@@ -47,7 +47,8 @@ SELECT
             k := at_least::BIGINT,
             weight_scale := weight_scale::BIGINT,
             draw := draw::BIGINT,
-            leftovers := leftovers
+            leftovers := leftovers,
+            threads := 1
         )
     )) AS group_no
 FROM cases AS c

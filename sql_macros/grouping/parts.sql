@@ -185,3 +185,82 @@ SELECT p.part, p.cases, e.boxes, h.terms
 FROM everybody AS p
 LEFT JOIN ends AS e ON p.part = e.part
 LEFT JOIN held AS h ON p.part = h.part;
+
+-- What:    srsql.group_cases of several missingness patterns, each by itself, as many at a time as
+--          the connection has threads.
+-- Inputs:  as of srsql.group_cases; problems(pattern, k: at_least, draw): in place of chosen, at_least
+--          and draw.
+-- Outputs: pattern, case_no, group_no (from 0 on in each pattern; -1: no group could take the case).
+-- Source:  as of srsql.group_onto; SPEC section 17 (parts).
+CREATE OR REPLACE MACRO srsql.group_patterns(
+    profiles, boxes, case_terms, attributes, thresholds, problems, weight_scale, leftovers, rules
+) AS TABLE
+WITH
+members AS MATERIALIZED (
+    SELECT
+        p.pattern AS part, p.case_no, p.pattern::INTEGER AS known, p.carrier, p.kind, -1 AS group_no
+    FROM query_table(profiles) AS p
+    SEMI JOIN query_table(problems) AS b ON p.pattern = b.pattern
+),
+
+ends AS (
+    SELECT b.case_no, b.position, b.low, b.high
+    FROM query_table(boxes) AS b
+    INNER JOIN members AS m ON b.case_no = m.case_no
+    WHERE (m.known >> b.position) & 1 = 1
+),
+
+attributes_of AS (
+    SELECT
+        b.pattern,
+        coalesce(list(struct_pack(
+            place := a.position,
+            span := a.span,
+            parent := a.parent,
+            last := a.last,
+            height := a.height
+        ) ORDER BY a.position) FILTER (WHERE a.position IS NOT NULL), []) AS attributes
+    FROM query_table(problems) AS b
+    LEFT JOIN query_table(attributes) AS a ON (b.pattern::INTEGER >> a.position) & 1 = 1
+    GROUP BY b.pattern
+),
+
+-- In one piece and the largest first, so that none is begun last that takes longest.
+lists AS MATERIALIZED (
+    SELECT
+        r.part AS pattern,
+        list_transform(r.cases, lambda c: c.case_no) AS case_nos,
+        list_transform(r.cases, lambda c: struct_pack(
+            carrier := c.carrier, kind := c.kind, group_no := c.group_no
+        )) AS roles,
+        coalesce(r.boxes, []) AS boxes,
+        coalesce(r.terms, []) AS terms,
+        q.attributes,
+        b.k::BIGINT AS at_least,
+        b.draw::BIGINT AS draw
+    FROM srsql.part_rows('members', 'ends', case_terms) AS r
+    INNER JOIN query_table(problems) AS b ON r.part = b.pattern
+    INNER JOIN attributes_of AS q ON r.part = q.pattern
+    ORDER BY len(r.cases) DESC, r.part
+)
+
+SELECT
+    l.pattern,
+    unnest(l.case_nos) AS case_no,
+    unnest(srsql_group_cases(
+        l.case_nos, l.roles,
+        list_transform(l.boxes, lambda e: struct_pack(
+            case_no := e.case_no, place := e.position, low := e.low, high := e.high
+        )),
+        l.terms, l.attributes, t.thresholds,
+        struct_insert(
+            rules,
+            k := l.at_least,
+            weight_scale := weight_scale::BIGINT,
+            draw := l.draw,
+            leftovers := leftovers,
+            threads := current_setting('threads')::INTEGER
+        )
+    )) AS group_no
+FROM lists AS l
+CROSS JOIN srsql.threshold_list(thresholds) AS t;

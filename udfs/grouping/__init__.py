@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs import (
     Ints,
+    at_once,
     boxes_by_case,
     by_case,
     fields,
@@ -117,7 +118,8 @@ def group_cases(
         attributes: STRUCT(place, span, parent[], last[], height[])[], by place.
         thresholds: STRUCT(num, den)[], by term from 0 on.
         rules: STRUCT(core_only, after_join, from_last, more_seeds, alpha_num, alpha_den, k,
-            weight_scale, draw, leftovers); ``draw`` is any number that picks the first case.
+            weight_scale, draw, leftovers, threads); ``draw`` is any number that picks the first
+            case, ``threads`` how many problems are solved at a time.
 
     Returns:
         Lists of group numbers, aligned with the cases; -1: the case was not placed.
@@ -127,8 +129,7 @@ def group_cases(
     """
     from srsql.udfs.grouping import greedy
 
-    results = []
-    for row in rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules):
+    def solve(row: tuple[Any, ...]) -> NDArray[np.int32]:
         problem, rule, _ = problem_of(row)
         carrier = flags(row[1].values.field("carrier"))
         grows = carrier if rule["core_only"] else np.ones_like(carrier)
@@ -145,14 +146,12 @@ def group_cases(
             leftovers=rule["leftovers"],
             standing=standing if len(known) else None,
         )
-        results.append(
-            greedy.group_cases(
-                *problem,
-                rule["draw"] % max(1, int(grows.sum())),
-                bounding,
-            )
-        )
-    return lists(results, pa.int32())
+        first = rule["draw"] % max(1, int(grows.sum()))
+        return greedy.group_cases(*problem, first, bounding)
+
+    rows = rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules)
+    threads = max((row[6]["threads"].as_py() for row in rows), default=1)
+    return lists(at_once(solve, rows, threads), pa.int32())
 
 
 def refine_groups(

@@ -37,6 +37,43 @@ FROM srsql.group_cases(
 ) AS g
 CROSS JOIN numbered AS n;
 
+-- name: group_ahead
+-- The same of several patterns at a time, before it is known whether others give their cases to
+-- one of them.
+CREATE OR REPLACE TEMP TABLE srsql_ahead AS
+WITH problems AS MATERIALIZED (
+    SELECT unnest($problems, recursive := true)
+)
+
+SELECT g.pattern, g.case_no, g.group_no
+FROM srsql.group_patterns(
+    'temp.main.srsql_profile',
+    'temp.main.srsql_bounded',
+    'temp.main.srsql_case_term',
+    'temp.main.srsql_attribute',
+    'temp.main.srsql_theta',
+    'problems',
+    $weight_scale,
+    $leftovers,
+    $rules
+) AS g;
+
+-- name: take_ahead
+-- Takes what became of one of them; groups are numbered on.
+INSERT INTO temp.main.srsql_grouped
+WITH numbered AS (
+    SELECT coalesce(max(g.group_no) + 1, 0) AS start FROM temp.main.srsql_grouped AS g
+)
+
+SELECT
+    a.case_no,
+    CASE WHEN a.group_no < 0 THEN -1 ELSE a.group_no + n.start END AS group_no,
+    $pattern AS pattern
+FROM temp.main.srsql_ahead AS a
+CROSS JOIN numbered AS n
+WHERE a.pattern = $pattern
+ORDER BY a.case_no;
+
 -- name: partition_cases
 -- Partitioning from the top down until no part could be split and keep $least values of each of
 -- $attributes (Gal et al. 2008); numbered as above.
