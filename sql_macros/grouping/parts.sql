@@ -188,9 +188,9 @@ LEFT JOIN held AS h ON p.part = h.part;
 
 -- What:    srsql.group_cases of several missingness patterns, each by itself, as many at a time as
 --          the connection has threads.
--- Inputs:  as of srsql.group_cases; problems(pattern, k: at_least, draw): in place of chosen, at_least
---          and draw.
--- Outputs: pattern, case_no, group_no (from 0 on in each pattern; -1: no group could take the case).
+-- Inputs:  as of srsql.group_cases; problems(pattern, k: at_least, draw): in place of chosen,
+--          at_least and draw.
+-- Outputs: pattern, case_no, group_no (from 0 on in each pattern; -1: no group could take it).
 -- Source:  as of srsql.group_onto; SPEC section 17 (parts).
 CREATE OR REPLACE MACRO srsql.group_patterns(
     profiles, boxes, case_terms, attributes, thresholds, problems, weight_scale, leftovers, rules
@@ -229,11 +229,18 @@ attributes_of AS (
 lists AS MATERIALIZED (
     SELECT
         r.part AS pattern,
-        list_transform(r.cases, lambda c: c.case_no) AS case_nos,
-        list_transform(r.cases, lambda c: struct_pack(
-            carrier := c.carrier, kind := c.kind, group_no := c.group_no
+        list_transform(r.cases, LAMBDA c: struct_extract(c, 'case_no')) AS case_nos,
+        list_transform(r.cases, LAMBDA c: struct_pack(
+            carrier := struct_extract(c, 'carrier'),
+            kind := struct_extract(c, 'kind'),
+            group_no := struct_extract(c, 'group_no')
         )) AS roles,
-        coalesce(r.boxes, []) AS boxes,
+        coalesce(list_transform(r.boxes, LAMBDA e: struct_pack(
+            case_no := struct_extract(e, 'case_no'),
+            place := struct_extract(e, 'position'),
+            low := struct_extract(e, 'low'),
+            high := struct_extract(e, 'high')
+        )), []) AS boxes,
         coalesce(r.terms, []) AS terms,
         q.attributes,
         b.k::BIGINT AS at_least,
@@ -248,11 +255,7 @@ SELECT
     l.pattern,
     unnest(l.case_nos) AS case_no,
     unnest(srsql_group_cases(
-        l.case_nos, l.roles,
-        list_transform(l.boxes, lambda e: struct_pack(
-            case_no := e.case_no, place := e.position, low := e.low, high := e.high
-        )),
-        l.terms, l.attributes, t.thresholds,
+        l.case_nos, l.roles, l.boxes, l.terms, l.attributes, t.thresholds,
         struct_insert(
             rules,
             k := l.at_least,
