@@ -298,7 +298,8 @@ def dataset_named(warehouse: Warehouse, name: str | Path | None) -> Dataset:
     """The dataset of that name or file; None: the only one of the warehouse.
 
     Raises:
-        DatasetError: there is no such dataset, or several; or its file is wrong.
+        DatasetError: there is no such dataset, or several; or its file is wrong, or reads or
+            protects the data of the warehouse otherwise than they were ingested by.
     """
     known = dataset_names(warehouse)
     if name is None:
@@ -308,7 +309,15 @@ def dataset_named(warehouse: Warehouse, name: str | Path | None) -> Dataset:
             )
         name = known[0] if known else FAERS
     plain = str(name).replace("-", "_")  # no name has a hyphen
-    return registered_dataset(warehouse, plain) if plain in known else dataset_at(name)
+    if plain in known:
+        return registered_dataset(warehouse, plain)
+    found = dataset_at(name)
+    if found.name in known and not registered_dataset(warehouse, found.name).reads_as(found):
+        raise DatasetError(
+            f"{name} declares the dataset {found.name!r} otherwise than its data were ingested by: "
+            f"give --dataset {found.name}, or ingest under another name what it declares"
+        )
+    return found
 
 
 def dataset_at(name: str | Path) -> Dataset:

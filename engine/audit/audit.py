@@ -29,7 +29,7 @@ from srsql.engine.audit.plan import (
 )
 from srsql.engine.errors import AuditError
 from srsql.engine.warehouse.frames import Framed
-from srsql.engine.warehouse.releases import as_released, is_parted, need_same_sets
+from srsql.engine.warehouse.releases import as_released, is_parted
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series, gaps, without_calendar
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -252,8 +252,6 @@ def audit(
         AuditError: an unknown series, quarter or attack, or a bound that nobody told.
     """
     options = options or AuditOptions()
-    if options.known is None:
-        need_same_sets(warehouse, dataset, series, AuditError)
     if dataset.qid_set and options.known is None:
         return _audit_by_set(warehouse, dataset, series, options, progress)
     wrong = [scope for scope in options.scopes if scope not in SCOPES]

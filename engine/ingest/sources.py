@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from srsql.engine.errors import IngestError
-from srsql.engine.warehouse.periods import days_of, is_batch_of
+from srsql.engine.warehouse.periods import days_of, is_batch_of, may_overlap
 from srsql.schemas import Dataset, builtin_names, load_dataset
 
 CHUNK = 1 << 20
@@ -344,12 +344,14 @@ def _quarter(path: Path, members: list[Member], dataset: Dataset, period: str | 
     given = period.strip() if period is not None else None
     if given == "":
         raise IngestError("the period is blank: give a label such as 2011Q4")
+    weeks = {w for name in (path.name, *(m.base for m in members)) if (w := _week(name))}
+    if given is not None and weeks and not any(may_overlap(given, week) for week in weeks):
+        raise IngestError(f"{path.name} is {min(weeks)} by its file names, not {given}")
     if label is not None and given is not None and given != label:
         if is_batch_of(given, label):  # files of a week that are named for their quarter
             return given
         raise IngestError(f"{path.name} is {label} by its file names, not {given}")
     if given is None and label is None:
-        weeks = {w for name in (path.name, *(m.base for m in members)) if (w := _week(name))}
         if len(weeks) != 1:
             raise IngestError(f"{path.name}: no period in its file names: give it with --period")
         return weeks.pop()

@@ -112,7 +112,6 @@ from srsql.engine.warehouse.layout import SHAPES, Built
 from srsql.engine.warehouse.releases import (
     Release,
     find_ingestion,
-    need_same_sets,
     not_ingested,
     perturbed,
 )
@@ -170,7 +169,6 @@ def release(
             )
             need_pseudonyms(request, series)
             need_pool(request, series, visible_dataset, waits=has_waited(warehouse, series))
-            need_same_sets(warehouse, dataset, request.series, ReleaseError, request.quarter)
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             check_version(warehouse, series, request)
             _need_consent_to_change(request)

@@ -48,7 +48,13 @@ def is_batch_of(label: str, longer: str) -> bool:
     one, two = days_of(label), days_of(longer)
     if one is None or two is None or _length(one) >= _length(two):
         return False
-    return one[0] <= two[1] and two[0] <= one[1]
+    return may_overlap(label, longer)
+
+
+def may_overlap(label: str, other: str) -> bool:
+    """Whether two periods have a day in common, or one of them has no calendar."""
+    one, two = days_of(label), days_of(other)
+    return one is None or two is None or (one[0] <= two[1] and two[0] <= one[1])
 
 
 def _length(days: tuple[str, str]) -> int:

@@ -357,39 +357,6 @@ def qid_sets(warehouse: Warehouse, release_id: int) -> dict[str, tuple[int, ...]
     return {name: tuple(sorted(places[n] for n in text.split(", "))) for name, text in sets}
 
 
-def need_same_sets(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    series: str,
-    wrong: type[SrsqlError],
-    but: str | None = None,
-) -> None:
-    """Refuse a dataset that declares other sets of quasi-identifiers than a series was released by.
-
-    Args:
-        warehouse: where the releases are.
-        dataset: with its sets, or with none.
-        series: its name.
-        wrong: the kind of error.
-        but: the quarter whose drafts do not count; None: none.
-
-    Raises:
-        wrong: the text names both.
-    """
-    asked = {"dataset": dataset.name, "series": series, "but": but}
-    for sets, quarter in warehouse.rows(query(TOPIC, "sets_of_series"), asked):
-        if sets != dataset.sets_text:
-            raise wrong(
-                f"{quarter} of series {series!r} protects {_protected(sets)}, and this dataset "
-                f"{dataset.name} {_protected(dataset.sets_text)}: give --dataset as it was, or "
-                "release in another --series"
-            )
-
-
-def _protected(sets: str) -> str:
-    return f"sets of quasi-identifiers ({sets})" if sets else "all quasi-identifiers together"
-
-
 def optional_columns(
     warehouse: Warehouse, dataset: str, series: str | None, but: str | None = None
 ) -> list[list[str]]:

@@ -157,6 +157,13 @@ def test_a_given_period_fills_in_but_never_contradicts(take: Take) -> None:
         take(faers("21Q3"), period="2021Q2")
 
 
+def test_a_given_week_never_contradicts_that_of_the_file_names(take: Take) -> None:
+    of_a_week = {name.replace("21Q1", "_2021W07"): text for name, text in faers().items()}
+    with pytest.raises(IngestError, match="is 2021W07 by its file names, not 2021W08"):
+        take(of_a_week, period="2021W08")
+    assert take(of_a_week, period="2021W07").quarter == "2021W07"
+
+
 def test_a_directory_of_zips_is_all_of_them(warehouse: Warehouse, tmp_path: Path) -> None:
     folder = tmp_path / "all"
     folder.mkdir()

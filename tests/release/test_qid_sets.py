@@ -20,6 +20,7 @@ from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.errors import (
     AuditError,
     CheckFailedError,
+    DatasetError,
     LookUpError,
     NoGroupError,
     ReleaseError,
@@ -285,6 +286,8 @@ def test_a_maker_that_keeps_theta_of_no_set_is_refused(
         (lambda _, told: told["qid_sets"][1]["attributes"].remove("job"), "sets",
          "the quasi-identifier job is in no set"),
         (lambda _, told: told["qid_sets"].pop(), "sets", "are not two sets or more"),
+        (lambda _, told: told["qid_sets"].append({"name": "old", "attributes": ["age"]}), "sets",
+         "all of the set old is in clinic, so that it is none"),
         (lambda _, told: told["parameters"].update(union_one_candidate_percent=0), "sets",
          "union_one_candidate_percent is 0, the rows give"),
         (lambda _, told: told["qid_sets"][0]["attributes"].append("country"), "sets",
@@ -323,23 +326,17 @@ def test_what_cannot_be_kept_by_set_is_refused(
         engine.release("2020", series="other", **OPTIONS | options)
 
 
-@pytest.mark.parametrize(
-    ("sets", "told"),
-    [
-        ({}, "this dataset two all quasi-identifiers together"),
-        ({name: (name,) for name in NAMES}, r"this dataset two sets of .* \(age: age; sex: sex;"),
-    ],
-)
+@pytest.mark.parametrize("sets", [{}, {name: (name,) for name in NAMES}])
 def test_a_series_goes_on_with_the_sets_that_it_was_released_by(
-    made: Path, tmp_path: Path, sets: dict[str, tuple[str, ...]], told: str
+    made: Path, tmp_path: Path, sets: dict[str, tuple[str, ...]]
 ) -> None:
     """Whoever took away or narrowed what an attacker may know would weaken it without a word."""
     other = str(write_sets(tmp_path, sets=sets))
-    promised = r"2020 of series 'main' protects sets of quasi-identifiers \(clinic: age, sex, wt; "
+    told = "declares the dataset 'two' otherwise than its data were ingested by: give --dataset two"
     with Engine(made / "w.duckdb") as engine:
-        with pytest.raises(ReleaseError, match=f"{promised}.*{told}"):
+        with pytest.raises(DatasetError, match=told):
             engine.release("2020", dataset=other, supersede=True, **OPTIONS)
-        with pytest.raises(AuditError, match=f"{promised}.*{told}"):
+        with pytest.raises(DatasetError, match=told):
             engine.audit(dataset=other)
 
 

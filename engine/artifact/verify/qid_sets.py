@@ -8,6 +8,7 @@ is asked of one quasi-identifier after the other, and so of every set.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 import duckdb
@@ -52,6 +53,9 @@ def _set_faults(manifest: Manifest) -> Iterator[str]:
     named = [name for each in sets for name in each.attributes]
     if len(sets) < 2 or len({each.name for each in sets}) < len(sets):
         yield f"{MANIFEST}: qid_sets are not two sets or more, each with a name of its own"
+    for one, other in permutations(sets, 2):
+        if set(one.attributes) <= set(other.attributes):
+            yield f"{MANIFEST}: all of the set {one.name} is in {other.name}, so that it is none"
     for name in sorted(set(named) - known):
         yield f"{MANIFEST}: {name} of a set is no quasi-identifier"
     for name in sorted(known - set(named)):

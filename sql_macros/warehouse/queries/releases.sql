@@ -84,22 +84,6 @@ WHERE
     AND NOT (r.status = 'draft' AND r.quarter IS NOT DISTINCT FROM $but)
 ORDER BY columns;
 
--- name: sets_of_series
--- The sets of quasi-identifiers that releases of a series protect each by itself, each text of them
--- once ('': all are together), with a period of it; drafts of the quarter $but aside.
-SELECT
-    coalesce(r.private_manifest ->> '$.qid_sets', '') AS sets,
-    min(r.quarter) AS quarter
-FROM srsql.release AS r
-WHERE
-    r.dataset = $dataset
-    AND r.series = $series
-    AND r.model <> 'imported'
-    AND r.private_manifest IS NOT NULL
-    AND NOT (r.status = 'draft' AND r.quarter IS NOT DISTINCT FROM $but)
-GROUP BY sets
-ORDER BY quarter, sets;
-
 -- name: qid_sets
 -- The sets of quasi-identifiers that a release protects each by itself, as its manifest tells them;
 -- no row where it has none.
