@@ -135,6 +135,11 @@ def release_lines(released: Released) -> Iterator[str]:
         yield f"  {waiting:,} of those withheld wait for the next period (--max-delay)"
     if facts.get("taken_in"):
         yield f"  {facts['taken_in']:,} cases of earlier periods waited for this one"
+    if facts.get("reported_otherwise"):
+        yield (
+            f"  {facts['reported_otherwise']:,} cases waited whose reports all came again under "
+            "other case ids, and are told there"
+        )
     for name, count in facts["values_given_up"].items():
         yield f"  {name} released as missing although known for {count:,} cases"
     if gone := facts.get("suppressed"):

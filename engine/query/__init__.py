@@ -162,7 +162,8 @@ def query(
         raise QueryError("the question is nested too deeply, or too long") from None
     except duckdb.Error as error:
         raise QueryError(f"the question could not be answered: {one_line(error)}") from None
-    notes = _notes(dataset, views, question, withheld, hides=asked.hides)
+    waits = withheld is not None and _may_wait(warehouse, views)
+    notes = _notes(dataset, views, question, withheld, hides=asked.hides, waits=waits)
     return Answer(
         dataset=dataset.name,
         series=series,
@@ -416,6 +417,12 @@ def _withheld(warehouse: Warehouse, views: Views, name: str) -> int:
     )
 
 
+def _may_wait(warehouse: Warehouse, views: Views) -> bool:
+    """Whether cases that one of several releases withholds may be told by another one as well."""
+    several = views.schemas.values() if len(views.schemas) > 1 else ()
+    return any("max_delay" in warehouse.columns(schema, "manifest") for schema in several)
+
+
 def _of_manifest(schema: str, name: str) -> str:
     """The statement for one column of the public manifest, which has one row."""
     source = table(schema, "manifest", alias="m")
@@ -423,7 +430,13 @@ def _of_manifest(schema: str, name: str) -> str:
 
 
 def _notes(
-    dataset: Dataset, views: Views, question: Question, withheld: int | None, *, hides: bool
+    dataset: Dataset,
+    views: Views,
+    question: Question,
+    withheld: int | None,
+    *,
+    hides: bool,
+    waits: bool,
 ) -> Iterator[str]:
     used = {atom.position for atom in question.atoms} | question.labelled
     if len(views.schemas) > 1 and question.counted != "rows":
@@ -454,7 +467,8 @@ def _notes(
         yield "of what was released; --include-withheld adds what was withheld to the upper bound"
     else:
         groups = "; groups of withheld ones alone are not listed" if question.groups else ""
-        yield f"upper includes {withheld:,} withheld {_noun(question)}{groups}"
+        twice = "; those that wait count in each quarter that withholds them" if waits else ""
+        yield f"upper includes {withheld:,} withheld {_noun(question)}{groups}{twice}"
 
 
 def _noun(question: Question) -> str:

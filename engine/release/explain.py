@@ -145,7 +145,7 @@ def explain(
         parts += told.region(group, case_no, case_id, why)
     why += [
         f"it waited since {since}: a report of that period is among those released here"
-        for (since,) in told.rows("taken_in", case_id=case_id)
+        for (since,) in (told.rows("taken_in", case_id=case_id) if places else ())
     ]
     if not places:
         outcome, reason, reasons = told.withheld(case_id)
@@ -211,6 +211,11 @@ class _Told:
             of_case = {"dataset": dataset.name, "case_id": case}
             if case and self.warehouse.value(query(TOPIC, "deleted"), of_case):
                 return case, ["the regulator withdrew the case; no report of it was released"]
+            if case and (waited := self.rows("taken_in", case_id=case)):
+                return case, [
+                    f"it waited since {waited[0][0]}, and all of its reports came again under "
+                    "other case ids, where they are told"
+                ]
         of_series = {"dataset": dataset.name, "series": series, "case_id": behind or own}
         out = [each for (each,) in self.warehouse.rows(query(TOPIC, "quarters"), of_series)]
         where = f"it is out in {', '.join(out)}" if out else "see 'srsql lookup' and --series"

@@ -105,10 +105,11 @@ def wait(current: Release, request: Request) -> tuple[dict[str, str | int], dict
         What the public manifest tells of the pool, and what the private one does.
     """
     warehouse, own = current.warehouse, {"release_id": current.release_id}
-    taken_in = int(warehouse.value(query(TOPIC, "taken_in"), own))
+    ((taken_in, otherwise),) = warehouse.rows(query(TOPIC, "taken_in"), own)
+    private = {"taken_in": taken_in} | ({"reported_otherwise": otherwise} if otherwise else {})
     warehouse.run(query(TOPIC, "keep_taken"), own)
     if request.max_delay is None:
-        return {}, ({"taken_in": taken_in} if taken_in else {})
+        return {}, (private if taken_in or otherwise else {})
     asked = {"max_delay": request.max_delay, "reasons": list(FOR_WANT_OF_A_GROUP)}
     warehouse.run(query(TOPIC, "wait"), own | asked)
     rows = _counts(warehouse, current.release_id)
@@ -117,7 +118,7 @@ def wait(current: Release, request: Request) -> tuple[dict[str, str | int], dict
         "waiting_cases": sum(row[1] for row in rows),
         "waiting_reports": sum(row[2] for row in rows),
     }
-    return public, {"taken_in": taken_in, "waiting": _by_reason(rows)}
+    return public, private | {"waiting": _by_reason(rows)}
 
 
 def wait_on(current: Release, before: int, told: Mapping[str, Any]) -> dict[str, Any]:

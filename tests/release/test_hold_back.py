@@ -13,6 +13,7 @@ from support.released import rows
 
 from srsql import verify
 from srsql.engine.api.engine import Engine
+from srsql.engine.console.release import release_lines
 from srsql.engine.errors import ReleaseError
 
 ONE, TWO, THREE, FOUR = "2026W52", "2026W53", "2027W01", "2027W02"
@@ -54,6 +55,23 @@ def two_weeks(engine: Engine) -> None:
     bring(engine, ONE, crowd(2))
     bring(engine, TWO, crowd(2, 3))
     engine.release_range(f"{ONE}:{TWO}", **OPTIONS)
+
+
+def test_a_waiting_case_whose_report_comes_again_under_another_id_is_told(engine: Engine) -> None:
+    first = crowd(2)
+    bring(engine, ONE, first)
+    bring(engine, TWO, [replace(first[0], caseid=77), *crowd(2, 3)])
+    engine.release(ONE, **OPTIONS)
+    made = engine.release(TWO, **OPTIONS)
+    assert made.manifest["taken_in"] == made.manifest["reported_otherwise"] == 1
+    assert any("1 cases waited whose reports all came" in line for line in release_lines(made))
+    members = engine.sql("SELECT m.case_id FROM srsql.member AS m ORDER BY ALL")
+    assert [case for (case,) in members] == ["2", "3", "4", "77"]
+    explained = engine.explain(TWO, "1")
+    assert explained.outcome == "not in the release"
+    assert f"it waited since {ONE}, and all of its reports came again under" in explained.why[0]
+    asked = engine.query("SELECT count(DISTINCT caseid) FROM demo", include_withheld=True)
+    assert any("those that wait count in each quarter" in note for note in asked.notes)
 
 
 def test_a_case_waits_and_is_released_with_those_who_come_later(

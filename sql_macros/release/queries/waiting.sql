@@ -61,5 +61,16 @@ GROUP BY w.reason
 ORDER BY w.reason;
 
 -- name: taken_in
--- How many cases a release took in.
-SELECT count(*) FROM srsql.taken_in($release_id);
+-- How many cases a release took in, and how many more waited for it of which no report was left to
+-- take in, since they came again under other case ids.
+WITH own AS (
+    SELECT m.case_id FROM srsql.member AS m WHERE m.release_id = $release_id
+    UNION
+    SELECT w.case_id FROM srsql.withheld AS w WHERE w.release_id = $release_id
+)
+
+SELECT
+    count(*) FILTER (WHERE o.case_id IS NOT NULL) AS taken_in,
+    count(*) FILTER (WHERE o.case_id IS NULL) AS reported_otherwise
+FROM srsql.taken_in($release_id) AS t
+LEFT JOIN own AS o ON t.case_id = o.case_id;
