@@ -43,6 +43,7 @@ from srsql.engine.warehouse.releases import not_released, without_releases
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER
 from srsql.engine.warehouse.statements import column, table, union_all
 from srsql.engine.warehouse.statements import query as named_query
+from srsql.engine.warehouse.waiting import has_waited
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -162,7 +163,7 @@ def query(
         raise QueryError("the question is nested too deeply, or too long") from None
     except duckdb.Error as error:
         raise QueryError(f"the question could not be answered: {one_line(error)}") from None
-    waits = withheld is not None and _may_wait(warehouse, views)
+    waits = len(views.schemas) > 1 and has_waited(warehouse, dataset.name, series)
     notes = _notes(dataset, views, question, withheld, hides=asked.hides, waits=waits)
     return Answer(
         dataset=dataset.name,
@@ -415,12 +416,6 @@ def _withheld(warehouse: Warehouse, views: Views, name: str) -> int:
     return sum(
         int(warehouse.value(_of_manifest(schema, name))) for schema in views.schemas.values()
     )
-
-
-def _may_wait(warehouse: Warehouse, views: Views) -> bool:
-    """Whether cases that one of several releases withholds may be told by another one as well."""
-    several = views.schemas.values() if len(views.schemas) > 1 else ()
-    return any("max_delay" in warehouse.columns(schema, "manifest") for schema in several)
 
 
 def _of_manifest(schema: str, name: str) -> str:

@@ -168,7 +168,8 @@ def release(
                 warehouse, dataset, request.series, family, usual_ids(request), request.quarter
             )
             need_pseudonyms(request, series)
-            need_pool(request, series, visible_dataset, waits=has_waited(warehouse, series))
+            waits = has_waited(warehouse, dataset.name, series.name)
+            need_pool(request, series, visible_dataset, waits=waits)
             check_turn(warehouse, series, request.quarter, supersede=request.supersede)
             check_version(warehouse, series, request)
             _need_consent_to_change(request)

@@ -15,7 +15,6 @@ from sqlglot import exp
 
 from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.series import Series
 from srsql.engine.warehouse.statements import column, create, query, temporary, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -23,12 +22,8 @@ from srsql.schemas import Dataset
 TOPIC = "warehouse/waiting"
 
 
-def has_waited(warehouse: Warehouse, series: Series) -> bool:
+def has_waited(warehouse: Warehouse, dataset: str, series: str) -> bool:
     """Whether a case waits, or waited, in a series."""
-    return _any_waits(warehouse, series.dataset, series.name)
-
-
-def _any_waits(warehouse: Warehouse, dataset: str, series: str) -> bool:
     return bool(warehouse.value(query(TOPIC, "any_waits"), {"dataset": dataset, "series": series}))
 
 
@@ -51,7 +46,7 @@ def with_waiting(
         series: that may hold cases back.
         own: a draft, or the release that is being made; it counts as if it were out.
     """
-    if not _any_waits(warehouse, dataset.name, series):
+    if not has_waited(warehouse, dataset.name, series):
         return dataset
     plain = dataset.taken_from("")
     views = dataset.taken_from(f"srsql_intake_{series}_{own or 0}")

@@ -210,21 +210,6 @@ ends AS (
     WHERE (m.known >> b.position) & 1 = 1
 ),
 
-attributes_of AS (
-    SELECT
-        b.pattern,
-        coalesce(list(struct_pack(
-            place := a.position,
-            span := a.span,
-            parent := a.parent,
-            last := a.last,
-            height := a.height
-        ) ORDER BY a.position) FILTER (WHERE a.position IS NOT NULL), []) AS attributes
-    FROM query_table(problems) AS b
-    LEFT JOIN query_table(attributes) AS a ON (b.pattern::INTEGER >> a.position) & 1 = 1
-    GROUP BY b.pattern
-),
-
 -- In one piece and the largest first, so that none is begun last that takes longest.
 lists AS MATERIALIZED (
     SELECT
@@ -247,7 +232,9 @@ lists AS MATERIALIZED (
         b.draw::BIGINT AS draw
     FROM srsql.part_rows('members', 'ends', case_terms) AS r
     INNER JOIN query_table(problems) AS b ON r.part = b.pattern
-    INNER JOIN attributes_of AS q ON r.part = q.pattern
+    CROSS JOIN LATERAL (
+        SELECT a.attributes FROM srsql.attribute_list(attributes, b.pattern) AS a
+    ) AS q
     ORDER BY len(r.cases) DESC, r.part
 )
 
