@@ -37,7 +37,7 @@ def njit(**options: Any) -> Callable[[Kernel], Kernel]:
     The folder is set while the function is decorated, since numba reads it then, and other users of
     numba in this process have their own.
     """
-    options = {"nogil": True, "no_cfunc_wrapper": True, **options}
+    options = {"nogil": True, "no_cfunc_wrapper": True, "_nrt": True, **options}
     cached = {**options, "cache": True}
 
     def compiled(asked: dict[str, Any], function: Kernel) -> Kernel:
@@ -58,6 +58,16 @@ def njit(**options: Any) -> Callable[[Kernel], Kernel]:
             vars(settings).update(theirs)
 
     return decorate
+
+
+def leaf() -> Callable[[Kernel], Kernel]:
+    """``njit`` for a kernel that makes no arrays, and neither returns nor is returned any.
+
+    Compiled code counts the references to each array that it gets hold of, and a named tuple of
+    arrays is a reference to each of them: in the inner loops of a search that takes longer than
+    the search. Arrays that somebody else holds all the while need no counting.
+    """
+    return njit(_nrt=False)
 
 
 _SOURCES = Path(__file__).parent

@@ -22,7 +22,7 @@ from numba import objmode
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.grouping_problem import Losses
 
 NEAR = 1e-11
@@ -30,9 +30,11 @@ NEAR = 1e-11
 PRIME = 2**31 - 1
 LEAF_SIZE = 6
 """Boxes of a node that is not split any more."""
+STACK = 512
+"""Room for the nodes that wait in a search: not more than one for each level of the tree."""
 
 
-@njit()
+@leaf()
 def as_int64(value: int) -> int:
     """The value as a 64-bit integer: what a kernel starts to count with.
 
@@ -42,7 +44,7 @@ def as_int64(value: int) -> int:
     return int(np.int64(value))
 
 
-@njit()
+@leaf()
 def share_of(carriers: int, num: int, den: int, weight_scale: int) -> int:
     """num / den of so many carriers in units of 1 / weight scale, rounded down.
 
@@ -56,13 +58,13 @@ def share_of(carriers: int, num: int, den: int, weight_scale: int) -> int:
     return share // den * weight_scale + part
 
 
-@njit()
+@leaf()
 def near(a: float, b: float) -> bool:
     """Whether two values, 0 or more, are so close that their floats cannot tell them apart."""
     return abs(a - b) <= NEAR * max(a, b)
 
 
-@njit()
+@leaf()
 def inverse(x: int) -> int:
     """Inverse of ``x`` modulo the prime (Fermat)."""
     base = x % PRIME
@@ -88,7 +90,7 @@ def _small_inverses(count: int) -> Ints:
 SMALL_INVERSES = _small_inverses(4096)
 
 
-@njit()
+@leaf()
 def quotient(numerator: int, denominator: int) -> int:
     """numerator / denominator modulo the prime."""
     if denominator < len(SMALL_INVERSES):
@@ -96,7 +98,7 @@ def quotient(numerator: int, denominator: int) -> int:
     return int(numerator % PRIME * inverse(denominator) % PRIME)
 
 
-@njit()
+@leaf()
 def residue(numerators: Ints, denominators: Ints) -> int:
     """1 + the sum of the fractions modulo the prime, the denominators being above 0."""
     total = 1
@@ -199,7 +201,21 @@ class BoxTree(NamedTuple):
     """[boxes] the leaf that holds each box."""
 
 
+class Waiting(NamedTuple):
+    """Scratch of a search: the nodes that wait, and what each of them leaves to hope for."""
+
+    node: NDArray[np.int32]
+    bound: Ints
+    """[``STACK``]"""
+
+
 @njit()
+def new_waiting() -> Waiting:
+    """Room for the nodes that wait."""
+    return Waiting(np.empty(STACK, np.int32), np.empty(STACK, np.int64))
+
+
+@leaf()
 def hull_loss(losses: Losses, i: int, low: int, high: int) -> int:
     """The loss of one QID, in loss units; of a category the height of the enclosing node.
 
@@ -220,7 +236,7 @@ def hull_loss(losses: Losses, i: int, low: int, high: int) -> int:
     return int(losses.height[base + node] * losses.weight[i])
 
 
-@njit()
+@leaf()
 def _widest_key(
     low: Ints, high: Ints, order: NDArray[np.int32], b: int, e: int, losses: Losses
 ) -> int:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 
 ANONYMOUS, BROKEN, UNDECIDED = 0, 1, 2
 """What is found of a chunk, or of a witness."""
@@ -80,19 +80,19 @@ class Failed(NamedTuple):
     """[slots] of which witness."""
 
 
-@njit()
+@leaf()
 def put(row: Words, bit: int) -> None:
     """Set a bit."""
     row[bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
 
 
-@njit()
+@leaf()
 def _has(row: Words, bit: int) -> bool:
     """Whether a bit is set."""
     return bool((row[bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1))
 
 
-@njit()
+@leaf()
 def _size(word: np.uint64) -> int:
     """How many bits of a word are set (the compiler knows this loop, Wegner 1960)."""
     size = 0
@@ -102,7 +102,7 @@ def _size(word: np.uint64) -> int:
     return size
 
 
-@njit()
+@leaf()
 def is_inside(inner: Words, outer: Words) -> bool:
     """Whether all bits of one row are in another one."""
     left = np.uint64(0)
@@ -203,7 +203,7 @@ def search_witness(
         steps += _count_cuts(cuts, stack, level)
 
 
-@njit()
+@leaf()
 def _count_cuts(cuts: Cuts, stack: _Stack, level: int) -> int:
     """Count what each term cuts of the open subrecords; the words that are looked at."""
     n, words = cuts.held.shape
@@ -228,7 +228,7 @@ def _count_cuts(cuts: Cuts, stack: _Stack, level: int) -> int:
     return int(n * words)
 
 
-@njit()
+@leaf()
 def _next_term(
     cuts: Cuts, stack: _Stack, level: int, left: int, asked: Words, best: Ints
 ) -> tuple[int, int]:
@@ -306,7 +306,7 @@ def _ask(cuts: Cuts, row: Words, out: Flags, must: bool, asked: Words) -> int:
     return looked_at
 
 
-@njit()
+@leaf()
 def _most(values: Ints, out: Flags, count: int, best: Ints) -> int:
     """The sum of the largest values, at most ``count`` of them, of terms that are not out.
 
@@ -326,7 +326,7 @@ def _most(values: Ints, out: Flags, count: int, best: Ints) -> int:
     return total
 
 
-@njit()
+@leaf()
 def _cuts_as_much(row: Words, one: Words, other: Words) -> bool:
     """Whether a term cuts all of the open subrecords that another one cuts."""
     beyond = np.uint64(0)
@@ -335,7 +335,7 @@ def _cuts_as_much(row: Words, one: Words, other: Words) -> bool:
     return bool(beyond == np.uint64(0))
 
 
-@njit()
+@leaf()
 def _slot(failed: Failed, row: Words) -> int:
     """Where a set of open subrecords is remembered."""
     mixed = np.uint64(0)
@@ -353,7 +353,7 @@ def _remember(failed: Failed, row: Words, s: int, left: int) -> None:
     failed.terms[slot], failed.witness[slot] = left, s
 
 
-@njit()
+@leaf()
 def _has_failed(failed: Failed, row: Words, s: int, left: int) -> bool:
     """Whether that is known."""
     slot = _slot(failed, row)

@@ -33,7 +33,7 @@ from srsql.udfs.checks.cuts import (
     put,
     search_witness,
 )
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 
 ROOM = 1 << 24
 """Words of a table at most: a chunk that needs larger ones is none that anybody makes."""
@@ -105,7 +105,7 @@ def _shares(total: int) -> Ints:
     return np.linspace(0, total, SLICES + 1).astype(np.int64)
 
 
-@njit()
+@leaf()
 def _search_chunks(
     begin: int, end: int, chunks: Chunks, k: int, m: int, limit: int, verdict: Ints, steps: Ints,
     known: Ints,
@@ -167,7 +167,7 @@ def _search_chunk(
     return ANONYMOUS, steps
 
 
-@njit()
+@leaf()
 def _is_inside_another(rows: Words, s: int) -> bool:
     """Whether another row has all bits of row ``s``; no two rows are equal."""
     found = False

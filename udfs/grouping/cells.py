@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
-from srsql.udfs.exact_search import BoxTree, as_int64
+from srsql.udfs.compiled import leaf, njit
+from srsql.udfs.exact_search import BoxTree, Waiting, as_int64, new_waiting
 from srsql.udfs.grouping_problem import Losses
 
 MASK_TERMS = 16
@@ -67,6 +67,7 @@ class CellBounds(NamedTuple):
     """[nodes] least plain risk of the cells that remain."""
     kinds: Ints
     """[nodes] kinds of the cases that remain, as a bit mask."""
+    waiting: Waiting
 
 
 def frequent_terms(terms: NDArray[np.int32], n: int, vocabulary: int, k: int) -> NDArray[np.int32]:
@@ -187,7 +188,7 @@ def build_cells(
     )  # fmt: skip
 
 
-@njit()
+@leaf()
 def remove_case(cells: Cells, r: int) -> None:
     """Remove case ``r`` from its cell's list."""
     previous, following = cells.before[r], cells.after[r]
@@ -199,7 +200,7 @@ def remove_case(cells: Cells, r: int) -> None:
         cells.before[following] = previous
 
 
-@njit()
+@leaf()
 def return_case(cells: Cells, r: int) -> None:
     """Put case ``r`` back where it was, those that were removed after it being back already."""
     previous, following = cells.before[r], cells.after[r]
@@ -229,13 +230,14 @@ def new_cell_bounds(tree: BoxTree, cells: Cells, losses: Losses) -> CellBounds:
         np.full(nodes, NONE, np.int64),
         np.empty(nodes, np.float64),
         np.zeros(nodes, np.int64),
+        new_waiting(),
     )
     for node in range(nodes - 1, -1, -1):
         _refresh_node(node, tree, cells, losses, bounds)
     return bounds
 
 
-@njit()
+@leaf()
 def _refresh_node(
     node: int, tree: BoxTree, cells: Cells, losses: Losses, bounds: CellBounds
 ) -> bool:
@@ -290,7 +292,7 @@ def _refresh_node(
     return bool(changed)
 
 
-@njit()
+@leaf()
 def refresh_after_removal(
     r: int, tree: BoxTree, cells: Cells, losses: Losses, bounds: CellBounds
 ) -> None:
@@ -322,7 +324,7 @@ def refresh_after_removal(
         node = as_int64(tree.parent[node])
 
 
-@njit()
+@leaf()
 def refresh_after_return(
     r: int, tree: BoxTree, cells: Cells, losses: Losses, bounds: CellBounds
 ) -> None:

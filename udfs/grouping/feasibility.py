@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import share_of
 
 BUNDLE_TRIES = 64
 """Sizes of a bundle of cases tried one after the other, before each is half the last."""
 
 
-@njit()
+@leaf()
 def largest_sum(n: int, num: int, den: int, weight_scale: int) -> int:
     """The largest sigma, in units of 1 / ``weight_scale``, that is <= num / den of n carriers.
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
-from srsql.udfs.exact_search import BoxTree, as_int64, hull_loss
+from srsql.udfs.compiled import leaf, njit
+from srsql.udfs.exact_search import BoxTree, Waiting, as_int64, hull_loss, new_waiting
 from srsql.udfs.grouping.cells import NONE
 from srsql.udfs.grouping.privacy_risk import VIEWS, update_group
 from srsql.udfs.grouping_problem import GroupingProblem, Losses
@@ -63,6 +63,7 @@ class GroupBounds(NamedTuple):
     """[nodes] most carriers of a group."""
     full: Ints
     """[nodes] frequent terms, and kinds, of which no group under the node can take another case."""
+    waiting: Waiting
 
 
 @njit()
@@ -94,7 +95,7 @@ def new_groups(problem: GroupingProblem, group: NDArray[np.int32], count: int) -
     return groups
 
 
-@njit()
+@leaf()
 def join(
     r: int, g: int, problem: GroupingProblem, group: NDArray[np.int32], groups: Groups
 ) -> None:
@@ -112,7 +113,7 @@ def join(
     groups.loss[g] = region_loss(groups.low[g], groups.high[g], problem.losses)
 
 
-@njit()
+@leaf()
 def _enter(r: int, g: int, problem: GroupingProblem, groups: Groups, remaining: bool) -> None:
     """Put a case at the head of a group's members, and extend the region and the counts."""
     groups.following[r] = groups.head[g]
@@ -125,7 +126,7 @@ def _enter(r: int, g: int, problem: GroupingProblem, groups: Groups, remaining: 
         groups.high[g, i] = max(groups.high[g, i], problem.high[r, i])
 
 
-@njit()
+@leaf()
 def region_loss(low: Ints, high: Ints, losses: Losses) -> int:
     """The sum of the losses of a region with these ends over the QIDs, in loss units (eq. (1))."""
     loss = as_int64(0)
@@ -164,13 +165,14 @@ def new_group_bounds(tree: BoxTree, groups: Groups, full: Ints, losses: Losses) 
         np.empty(nodes, np.int64),
         np.empty(nodes, np.int64),
         np.empty(nodes, np.int64),
+        new_waiting(),
     )
     for node in range(nodes - 1, -1, -1):
         refresh_group_bounds(node, tree, groups, full, losses, bounds)
     return bounds
 
 
-@njit()
+@leaf()
 def refresh_group_bounds(
     node: int, tree: BoxTree, groups: Groups, full: Ints, losses: Losses, bounds: GroupBounds
 ) -> None:
@@ -222,7 +224,7 @@ def refresh_group_bounds(
             ends.loss_max[node, i] = max(ends.loss_max[node, i], ends.loss_max[child, i])
 
 
-@njit()
+@leaf()
 def least_added(node: int, low: Ints, high: Ints, losses: Losses, ends: RegionEnds) -> int:
     """A lower bound of dIL over the groups under a node.
 

@@ -8,17 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import BoxTree, as_int64, exact_order, hull_loss, near
 from srsql.udfs.grouping.cells import NONE, CellBounds, Cells
 from srsql.udfs.grouping.privacy_risk import cannot_win, mask_risk, privacy_risk, risk_fractions
 from srsql.udfs.grouping_problem import Losses, Terms
 
-STACK = 512
-"""Room for the nodes that wait in a search: not more than one for each level of the tree."""
 
-
-@njit()
+@leaf()
 def added_loss(
     low: Ints, high: Ints, size: int, loss: int, box_low: Ints, box_high: Ints, losses: Losses
 ) -> int:
@@ -43,7 +40,7 @@ def added_loss(
     return size * (joint - loss) + joint
 
 
-@njit()
+@leaf()
 def _ranks_before(
     r: int,
     loss: int,
@@ -65,15 +62,21 @@ def _ranks_before(
         return product < best_product
     if loss == best_loss and not near(risk, best_risk):
         return risk < best_risk
-    numerators, denominators = risk_fractions(r, terms)
-    best_numerators, best_denominators = risk_fractions(best, terms)
-    order = exact_order(
-        loss, numerators, denominators, best_loss, best_numerators, best_denominators
-    )
+    order = _exact_order(r, loss, best, best_loss, terms)
     return order < 0 or (order == 0 and r < best)
 
 
 @njit()
+def _exact_order(r: int, loss: int, best: int, best_loss: int, terms: Terms) -> int:
+    """``exact_order`` of two cases that could join the group under construction."""
+    numerators, denominators = risk_fractions(r, terms)
+    best_numerators, best_denominators = risk_fractions(best, terms)
+    return int(
+        exact_order(loss, numerators, denominators, best_loss, best_numerators, best_denominators)
+    )
+
+
+@leaf()
 def least_loss_case(
     low: Ints,
     high: Ints,
@@ -114,8 +117,7 @@ def least_loss_case(
     best_risk, best_plain = np.inf, best >= 0
     if bounds.kinds[0] & kinds == 0:
         return best
-    node_stack = np.empty(STACK, np.int32)
-    loss_stack = np.empty(STACK, np.int64)
+    node_stack, loss_stack = bounds.waiting
     node_stack[0] = 0
     loss_stack[0] = added_loss(low, high, size, loss, bounds.low_max[0], bounds.high_min[0], losses)
     top = 1
@@ -178,7 +180,7 @@ def least_loss_case(
     return best
 
 
-@njit()
+@leaf()
 def _comes_first(node: int, loss: int, other: int, other_loss: int, bounds: CellBounds) -> bool:
     """Whether a node is likelier than the other to hold the best case, and is searched first."""
     if loss == NONE or other_loss == NONE:
@@ -191,7 +193,7 @@ def _comes_first(node: int, loss: int, other: int, other_loss: int, bounds: Cell
     return bool(bounds.least[node] < bounds.least[other])
 
 
-@njit()
+@leaf()
 def farthest_case(
     low: Ints, high: Ints, tree: BoxTree, cells: Cells, losses: Losses, bounds: CellBounds
 ) -> int:
@@ -216,8 +218,7 @@ def farthest_case(
     best, best_far = as_int64(-1), as_int64(-1)
     if bounds.least[0] == NONE:
         return best
-    node_stack = np.empty(STACK, np.int32)
-    far_stack = np.empty(STACK, np.int64)
+    node_stack, far_stack = bounds.waiting
     node_stack[0], far_stack[0] = 0, NONE
     top = 1
     while top > 0:
@@ -264,7 +265,7 @@ def farthest_case(
     return best
 
 
-@njit()
+@leaf()
 def _reach(node: int, low: Ints, high: Ints, losses: Losses, bounds: CellBounds) -> int:
     """Upper bound of twice the distance to any record under the node; -1 where none remains."""
     if bounds.least[node] == NONE:

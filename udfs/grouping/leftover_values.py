@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import as_int64
 from srsql.udfs.grouping.feasibility import largest_sum
 from srsql.udfs.grouping.group_tree import region_loss
@@ -165,7 +165,7 @@ def _place(
                 fewest[g] = FAR
 
 
-@njit()
+@leaf()
 def _enter(
     r: int, g: int, low: Ints, high: Ints, carrier: NDArray[np.bool_], kind: NDArray[np.int8],
     groups: _Groups,
@@ -227,7 +227,7 @@ def _needs(
     return fewest, excess
 
 
-@njit()
+@leaf()
 def _best_group(
     r: int, low: Ints, high: Ints, losses: Losses, kind: int, limits: tuple[int, int, int],
     fewest: Ints, groups: _Groups,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import (
     NEAR,
     PRIME,
@@ -34,7 +34,7 @@ from srsql.udfs.grouping.group_tree import (
     refresh_group_bounds,
     region_loss,
 )
-from srsql.udfs.grouping.least_loss_search import STACK, added_loss
+from srsql.udfs.grouping.least_loss_search import added_loss
 from srsql.udfs.grouping.privacy_risk import allowed_kinds, cannot_win, judge_alpha_bounding
 from srsql.udfs.grouping.risk_cache import (
     RiskCache,
@@ -94,7 +94,7 @@ def place_leftovers(problem: GroupingProblem, group: NDArray[np.int32], groups: 
                 node = as_int64(tree.parent[node])
 
 
-@njit()
+@leaf()
 def _count_frequent(r: int, g: int, problem: GroupingProblem, sums: Ints) -> None:
     """Add the frequent terms of case ``r`` to the ``sums`` [G, frequent] of its group."""
     terms = problem.terms
@@ -104,7 +104,7 @@ def _count_frequent(r: int, g: int, problem: GroupingProblem, sums: Ints) -> Non
             sums[g, b] += terms.weights[j]
 
 
-@njit()
+@leaf()
 def _full_mask(g: int, groups: Groups, problem: GroupingProblem, sums: Ints) -> int:
     """Frequent terms of which a group cannot even take the least weight more, and kinds."""
     mask = 0
@@ -117,7 +117,7 @@ def _full_mask(g: int, groups: Groups, problem: GroupingProblem, sums: Ints) -> 
     return mask | refused << MASK_TERMS
 
 
-@njit()
+@leaf()
 def _best_group(
     r: int, problem: GroupingProblem, group: NDArray[np.int32], groups: Groups, tree: BoxTree,
     bounds: GroupBounds, cache: RiskCache,
@@ -131,8 +131,7 @@ def _best_group(
             case_mask |= 1 << b
     best, best_loss = as_int64(-1), as_int64(0)
     best_risk, best_plain = np.inf, best >= 0
-    node_stack = np.empty(STACK, np.int32)
-    loss_stack = np.empty(STACK, np.int64)
+    node_stack, loss_stack = bounds.waiting
     node_stack[0], loss_stack[0] = 0, 0
     top = 1
     members_seen, listed, joins = 0, False, int(problem.carrier[r])
@@ -183,15 +182,15 @@ def _best_group(
                         continue
             best, best_loss, best_risk, best_plain = _better_group(
                 r, as_int64(g), best, best_loss, best_risk, best_plain,
-                problem, group, groups, cache,
+                problem, groups, cache,
             )  # fmt: skip
     return best
 
 
-@njit()
+@leaf()
 def _better_group(
     r: int, g: int, best: int, best_loss: int, best_risk: float, best_plain: bool,
-    problem: GroupingProblem, group: NDArray[np.int32], groups: Groups, cache: RiskCache,
+    problem: GroupingProblem, groups: Groups, cache: RiskCache,
 ) -> tuple[int, int, float, bool]:  # fmt: skip
     """The better of the best group so far (or -1) and group ``g``, with its dIL and PR."""
     loss = added_loss(
@@ -216,16 +215,25 @@ def _better_group(
         better = risk < best_risk
     elif loss != best_loss and not near(loss * risk, best_loss * best_risk):
         better = loss * risk < best_loss * best_risk
-    elif loss == best_loss and same_risk(r, g, best, problem, group, groups, cache):
+    elif loss == best_loss and same_risk(r, g, best, problem, groups, cache):
         better = g < best
     else:
-        numerators, denominators = fractions_in(r, g, problem, groups, cache)
-        best_nums, best_dens = fractions_in(r, best, problem, groups, cache)
-        order = exact_order(loss, numerators, denominators, best_loss, best_nums, best_dens)
+        order = _exact_order(r, g, loss, best, best_loss, problem, groups, cache)
         better = order < 0 or (order == 0 and g < best)
     if better:
         return g, loss, risk, plain
     return best, best_loss, best_risk, best_plain
+
+
+@njit()
+def _exact_order(
+    r: int, g: int, loss: int, best: int, best_loss: int,
+    problem: GroupingProblem, groups: Groups, cache: RiskCache,
+) -> int:  # fmt: skip
+    """``exact_order`` of two groups that case ``r`` could join."""
+    numerators, denominators = fractions_in(r, g, problem, groups, cache)
+    best_nums, best_dens = fractions_in(r, best, problem, groups, cache)
+    return int(exact_order(loss, numerators, denominators, best_loss, best_nums, best_dens))
 
 
 @njit()
@@ -264,7 +272,7 @@ def _merge_until_placed(
         for g in range(len(groups.size)):
             if groups.size[g] > 0:
                 best, best_loss, best_risk, best_plain = _better_group(
-                    r, g, best, best_loss, best_risk, best_plain, problem, group, groups, cache
+                    r, g, best, best_loss, best_risk, best_plain, problem, groups, cache
                 )
         if best >= 0:
             join(r, best, problem, group, groups)
@@ -276,7 +284,7 @@ def _merge_until_placed(
         _absorb(min(g, partner), max(g, partner), problem.losses, group, groups)
 
 
-@njit()
+@leaf()
 def _least_loss_group(r: int, problem: GroupingProblem, groups: Groups) -> int:
     """The group of least dIL for case ``r``, whatever its PR."""
     best, best_loss = -1, NONE
@@ -292,7 +300,7 @@ def _least_loss_group(r: int, problem: GroupingProblem, groups: Groups) -> int:
     return best
 
 
-@njit()
+@leaf()
 def _cheapest_union(g: int, losses: Losses, groups: Groups) -> int:
     """The group whose union with group ``g`` adds least loss, or -1 where there is no other."""
     best, best_loss = -1, NONE

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import as_int64, hull_loss
 from srsql.udfs.grouping.cells import NONE
 from srsql.udfs.grouping.risk_cache import eta_at
@@ -31,7 +31,7 @@ PARTS = 4
 
 class Dealt(NamedTuple):
     """Scratch of the search for a partition of a few cases: what each part has when so many are
-    dealt, [``WIDE`` + 1, ``PARTS``]."""
+    dealt, [``WIDE`` + 1, ``PARTS``] where nothing else is said."""
 
     low: Ints
     high: Ints
@@ -44,6 +44,37 @@ class Dealt(NamedTuple):
     """What any other case would lose by it, at least."""
     hidden: Ints
     """QIDs that members know and the part does not show."""
+    choice: Ints
+    """The parts in the order in which they are tried for the next case; -1 behind the last."""
+    apart: Ints
+    """What each case and the first one of a part lose as one group."""
+    tried: Ints
+    """[``WIDE`` + 1] how many of ``choice`` were tried."""
+    carriers_after: Ints
+    """[``WIDE`` + 1] carriers that are still to be dealt."""
+    part_of: Ints
+    """[``WIDE`` + 1] the part of each case that is dealt."""
+    best_part: Ints
+    """[``WIDE`` + 1] the part of each case in the best partition known."""
+    decided: Ints
+    """[``WIDE`` + 1] how much more a case loses in the second-best part than in the best."""
+    chosen: Ints
+    """[``WIDE`` + 1] the cases of one part."""
+    size: Ints
+    carriers: Ints
+    added: Ints
+    """[``PARTS``] members, carriers, and what the next case adds."""
+
+
+def new_dealt(d: int) -> Dealt:
+    """Room for the search among cases with ``d`` QIDs."""
+    cases = WIDE + 1
+    return Dealt(
+        *np.zeros((2, cases, PARTS, d), np.int64),
+        *np.zeros((6, cases, PARTS), np.int64),
+        *np.zeros((6, cases), np.int64),
+        *np.zeros((3, PARTS), np.int64),
+    )
 
 
 class Members(NamedTuple):
@@ -82,7 +113,7 @@ class Members(NamedTuple):
     attribute_count: int
 
 
-@njit()
+@leaf()
 def bits(mask: int) -> int:
     """How many bits are set."""
     count = as_int64(0)
@@ -92,7 +123,7 @@ def bits(mask: int) -> int:
     return count
 
 
-@njit()
+@leaf()
 def keeps_bounds(who: Ints, count: int, members: Members) -> bool:
     """Whether the cases ``who[:count]`` may be a group.
 
@@ -161,7 +192,7 @@ def _diverse(who: Ints, count: int, members: Members) -> bool:
     return bool((distinct >= least).all() and (holders >= least).all())
 
 
-@njit()
+@leaf()
 def members_of(g: int, members: Members, who: Ints, count: int) -> int:
     """Write the members of group ``g`` to ``who[count:]``; returns where they end."""
     r = as_int64(members.head[g])
@@ -172,7 +203,7 @@ def members_of(g: int, members: Members, who: Ints, count: int) -> int:
     return count
 
 
-@njit()
+@leaf()
 def cost_of(who: Ints, count: int, members: Members) -> int:
     """What the cases ``who[:count]`` would lose together as one group, in loss units."""
     problem = members.problem
@@ -191,7 +222,7 @@ def cost_of(who: Ints, count: int, members: Members) -> int:
     return int(count * loss + hidden * members.unit)
 
 
-@njit()
+@leaf()
 def assign(g: int, who: Ints, count: int, members: Members) -> None:
     """Make the cases ``who[:count]`` the members of group ``g``; with none it ends."""
     problem = members.problem
@@ -217,7 +248,7 @@ def assign(g: int, who: Ints, count: int, members: Members) -> None:
     members.cost[g] = cost_of(who, count, members)
 
 
-@njit()
+@leaf()
 def join_cost(r: int, g: int, members: Members) -> int:
     """By how much the cost of group ``g`` grows when case ``r`` joins it."""
     problem, size = members.problem, members.size[g]
@@ -241,7 +272,7 @@ def join_cost(r: int, g: int, members: Members) -> int:
     return int(size * (loss - before) + shown + hidden)
 
 
-@njit()
+@leaf()
 def join(r: int, g: int, members: Members) -> None:
     """Add case ``r`` to group ``g``."""
     problem = members.problem
@@ -258,7 +289,7 @@ def join(r: int, g: int, members: Members) -> None:
         members.high[g, i] = max(members.high[g, i], problem.high[r, i])
 
 
-@njit()
+@leaf()
 def without(r: int, g: int, members: Members, who: Ints) -> int:
     """Write the members of group ``g`` but ``r`` to ``who``; returns how many."""
     count = members_of(g, members, who, as_int64(0))

@@ -12,8 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
-from srsql.udfs.exact_search import BoxTree, as_int64, build_box_tree, hull_loss
+from srsql.udfs.compiled import leaf, njit
+from srsql.udfs.exact_search import (
+    BoxTree,
+    Waiting,
+    as_int64,
+    build_box_tree,
+    hull_loss,
+    new_waiting,
+)
 from srsql.udfs.grouping.cells import NONE
 from srsql.udfs.grouping.group_tree import (
     RegionEnds,
@@ -21,7 +28,6 @@ from srsql.udfs.grouping.group_tree import (
     new_region_ends,
     region_loss,
 )
-from srsql.udfs.grouping.least_loss_search import STACK
 from srsql.udfs.grouping.members import (
     Members,
     bits,
@@ -59,9 +65,10 @@ class Forest(NamedTuple):
     """[G] the leaf of each group, -1 for one that was made later."""
     ends: RegionEnds
     """Of what the patterns of the trees show."""
+    waiting: Waiting
 
 
-@njit()
+@njit(inline="always")
 def losses_of(p: int, forest: Forest, losses: Losses) -> Losses:
     """The losses of the QIDs of tree ``p``, those of the others being 0."""
     return Losses(
@@ -83,7 +90,7 @@ def grow_forest(members: Members, count: int) -> Forest:
         np.full(room, -1, np.int32), np.full(room, -1, np.int32), np.full(room, -1, np.int32),
         np.zeros(room, np.int32), np.zeros(room, np.int32), np.zeros(count, np.int32),
         np.full(len(members.size), -1, np.int32),
-        new_region_ends(room, d),
+        new_region_ends(room, d), new_waiting(),
     )  # fmt: skip
     nodes = placed = as_int64(0)
     for p in range(trees):
@@ -106,7 +113,7 @@ def grow_forest(members: Members, count: int) -> Forest:
     return forest
 
 
-@njit()
+@leaf()
 def _plant(tree: BoxTree, own: Ints, p: int, nodes: int, placed: int, forest: Forest) -> None:
     """Copy a tree of the groups ``own`` behind ``nodes`` nodes and ``placed`` groups."""
     for j in range(len(own)):
@@ -122,7 +129,7 @@ def _plant(tree: BoxTree, own: Ints, p: int, nodes: int, placed: int, forest: Fo
             forest.parent[at] = nodes + tree.parent[node]
 
 
-@njit()
+@leaf()
 def _refresh_node(node: int, members: Members, forest: Forest) -> bool:
     """Recompute what one node knows from its children or groups; whether anything changed."""
     d, ends = members.low.shape[1], forest.ends
@@ -175,7 +182,7 @@ def _refresh_node(node: int, members: Members, forest: Forest) -> bool:
     return bool(changed)
 
 
-@njit()
+@leaf()
 def follow(g: int, members: Members, forest: Forest) -> None:
     """Let the trees know that group ``g`` changed."""
     node = as_int64(forest.leaf_of[g])
@@ -183,7 +190,7 @@ def follow(g: int, members: Members, forest: Forest) -> None:
         node = as_int64(forest.parent[node])
 
 
-@njit()
+@leaf()
 def _least_added(node: int, low: Ints, high: Ints, losses: Losses, forest: Forest) -> int:
     """As ``least_added``; what the pattern does not show is left out, and so are empty groups."""
     if forest.ends.size_min[node] == NONE:
@@ -191,7 +198,7 @@ def _least_added(node: int, low: Ints, high: Ints, losses: Losses, forest: Fores
     return int(least_added(node, low, high, losses, forest.ends))
 
 
-@njit()
+@leaf()
 def best_join(
     r: int, own: int, limit: int, tries: int, members: Members, forest: Forest, who: Ints
 ) -> tuple[int, int]:
@@ -215,8 +222,7 @@ def best_join(
     losses, low, high = members.problem.losses, members.problem.low[r], members.problem.high[r]
     best, best_added = as_int64(-1), limit
     shown_now = members.pattern[own] if own >= 0 else 0
-    node_stack = np.empty(STACK, np.int32)
-    bound_stack = np.empty(STACK, np.int64)
+    node_stack, bound_stack = forest.waiting
     for p in range(len(forest.pattern) - 1, -1, -1):
         pattern = forest.pattern[p]
         base = members.unit * bits(members.known[r] & ~pattern)
@@ -263,15 +269,22 @@ def best_join(
     return best, best_added
 
 
-@njit()
-def nearest_groups(r: int, own: int, wanted: int, members: Members, forest: Forest, p: int) -> Ints:
+@leaf()
+def nearest_groups(
+    r: int, own: int, members: Members, forest: Forest, p: int, found: Ints, added_of: Ints
+) -> int:
     """The groups of tree ``p``, which shows nothing that case ``r`` does not know, where it costs
-    least, the bounds aside; at most ``wanted``, nearest first, without group ``own``."""
+    least, the bounds aside; nearest first, without group ``own``.
+
+    They are written to ``found``, and what they add to ``added_of``, as many as there is room for;
+    returns how many they are.
+    """
+    wanted = len(found)
+    for at in range(wanted):
+        found[at], added_of[at] = -1, NONE
     low, high = members.problem.low[r], members.problem.high[r]
     shown = losses_of(p, forest, members.problem.losses)
-    found, added_of = np.full(wanted, -1, np.int64), np.full(wanted, NONE, np.int64)
-    node_stack = np.empty(STACK, np.int32)
-    bound_stack = np.empty(STACK, np.int64)
+    node_stack, bound_stack = forest.waiting
     base = members.unit * bits(members.known[r] & ~forest.pattern[p])
     node_stack[0] = forest.root[p]
     bound_stack[0] = base + _least_added(forest.root[p], low, high, shown, forest)
@@ -307,4 +320,7 @@ def nearest_groups(r: int, own: int, wanted: int, members: Members, forest: Fore
                 found[at], added_of[at] = found[at - 1], added_of[at - 1]
                 at -= 1
             found[at], added_of[at] = g, added
-    return found[: (found >= 0).sum()]
+    count = as_int64(0)
+    while count < wanted and found[count] >= 0:
+        count += 1
+    return count

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import NEAR, exact_order
 from srsql.udfs.grouping_problem import Terms
 
@@ -34,7 +34,7 @@ ANY_KIND = 1
 """Bit of kind 0 in a mask of kinds."""
 
 
-@njit()
+@leaf()
 def fraction(
     sigma: int, weight: int, eta: int, weight_scale: int, after_join: bool
 ) -> tuple[int, int]:
@@ -130,7 +130,7 @@ def _rank_in_empty_group(a: int, b: int, terms: Terms) -> int:
     return int(exact_order(1, nums_a, dens_a, 1, nums_b, dens_b))
 
 
-@njit()
+@leaf()
 def mask_risk(mask: int, terms: Terms) -> float:
     """What the frequent terms of ``mask``, held by the group, add at least to PR of a cell."""
     risk = 0.0
@@ -168,7 +168,7 @@ def risk_fractions(r: int, terms: Terms) -> tuple[Ints, Ints]:
     return numerators[:count], denominators[:count]
 
 
-@njit()
+@leaf()
 def privacy_risk(r: int, terms: Terms) -> tuple[float, bool, int]:
     """PR of case ``r`` joining the group under construction.
 
@@ -198,7 +198,7 @@ def privacy_risk(r: int, terms: Terms) -> tuple[float, bool, int]:
     return risk, False, unmasked
 
 
-@njit()
+@leaf()
 def cannot_win(
     loss: int,
     floor: float,
@@ -228,7 +228,7 @@ def cannot_win(
     return loss >= best_loss and floor > best_risk * (1 + NEAR)
 
 
-@njit()
+@leaf()
 def _in_view(kind: int, view: int) -> bool:
     """Whether a case of that kind (1-4, see ``Bounding``) is in the view (0-3)."""
     return (
@@ -239,7 +239,7 @@ def _in_view(kind: int, view: int) -> bool:
     )  # fmt: skip
 
 
-@njit()
+@leaf()
 def update_group(state: Ints, kind: int, remaining: bool) -> None:
     """Count a case that joins a group.
 
@@ -259,7 +259,7 @@ def update_group(state: Ints, kind: int, remaining: bool) -> None:
                 state[1, view] += 1
 
 
-@njit()
+@leaf()
 def judge_alpha_bounding(
     state: Ints, kind: int, remaining: bool, alpha_num: int, alpha_den: int
 ) -> bool:
@@ -285,7 +285,7 @@ def judge_alpha_bounding(
     return True
 
 
-@njit()
+@leaf()
 def allowed_kinds(state: Ints, remaining: bool, alpha_num: int, alpha_den: int) -> int:
     """The kinds that a group can still take.
 

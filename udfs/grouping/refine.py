@@ -23,17 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import as_int64
 from srsql.udfs.grouping.greedy import problem_of
 from srsql.udfs.grouping.members import (
-    PARTS,
-    WIDE,
-    Dealt,
     Members,
     assign,
     keeps_bounds,
     members_of,
+    new_dealt,
 )
 from srsql.udfs.grouping.neighbours import grow_forest
 from srsql.udfs.grouping.regroup import Effort, improve, place
@@ -130,14 +128,13 @@ def refine_groups(
     _, unit = integer_losses(attributes, n)
     alive = int(standing.group.max(initial=-1)) + 1
     room = alive + alive // 2 + int(bounding.carrier.sum()) // k // 2 + 16
-    dealt = (WIDE + 1, PARTS)
     members = Members(
         problem, standing.known.astype(np.int64), int(unit),
         np.full(n, -1, np.int32), np.full(n, -1, np.int32), np.full(room, -1, np.int32),
         np.zeros((room, d), np.int64), np.zeros((room, d), np.int64),
         np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros(room, np.int64),
         np.zeros(room, np.int64), np.zeros(room, np.bool_), np.zeros(len(theta_num), np.int64),
-        Dealt(*np.zeros((2, *dealt, d), np.int64), *np.zeros((4, *dealt), np.int64)),
+        new_dealt(d),
         int(standing.diversity), standing.attribute_of.astype(np.int64),
         int(standing.attribute_count),
     )  # fmt: skip
@@ -271,7 +268,7 @@ def _close_ranks(members: Members, count: int) -> int:
     return left
 
 
-@njit()
+@leaf()
 def _all_in_one(members: Members, who: Ints) -> int:
     """Make one group of all cases where there is none and they may be one; 1 or 0 groups then."""
     n = len(members.group)

@@ -13,10 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import as_int64
 from srsql.udfs.grouping.members import (
     WIDE,
@@ -111,7 +110,7 @@ def _split(
     return True
 
 
-@njit()
+@leaf()
 def _hidden(who: Ints, count: int, pattern: int, members: Members) -> int:
     """What the cases ``who[:count]`` lose by what they know and the pattern does not show."""
     lost = as_int64(0)
@@ -121,9 +120,7 @@ def _hidden(who: Ints, count: int, pattern: int, members: Members) -> int:
 
 
 @njit()
-def _assign_parts(
-    who: Ints, part: NDArray[np.int8], groups: Ints, members: Members, forest: Forest
-) -> None:
+def _assign_parts(who: Ints, part: Ints, groups: Ints, members: Members, forest: Forest) -> None:
     """Make the parts of the cases ``who`` the groups of these numbers."""
     chosen = np.empty(len(who), np.int64)
     for c in range(len(groups)):
@@ -218,9 +215,11 @@ def _deal_with_neighbours(
     own = np.empty(count, np.int64)
     members_of(g, members, own, as_int64(0))
     near = np.empty(count * effort.neighbours, np.int64)
+    found = np.empty(effort.neighbours, np.int64)
+    added = np.empty_like(found)
     listed = as_int64(0)
     for j in range(count):
-        for h in nearest_groups(own[j], g, effort.neighbours, members, forest, p):
+        for h in found[: nearest_groups(own[j], g, members, forest, p, found, added)]:
             if members.pattern[h] == members.pattern[g]:
                 near[listed] = h  # behind those that are listed, which ends the search
                 at = 0
@@ -292,7 +291,9 @@ def place(
         if forest.pattern[p] & ~members.known[r]:
             continue
         reached = True
-        near = nearest_groups(r, as_int64(-1), effort.merged, members, forest, p)
+        found = np.empty(effort.merged, np.int64)
+        added = np.empty_like(found)
+        near = found[: nearest_groups(r, as_int64(-1), members, forest, p, found, added)]
         if _exchange(r, near, members, forest, effort, who):
             return True
         bundle = _bundle(waiting, at, near, members)
@@ -388,7 +389,7 @@ def _bundle(waiting: Ints, at: int, near: Ints, members: Members) -> Ints:
     return found[:count]
 
 
-@njit()
+@leaf()
 def _join_any(r: int, members: Members, forest: Forest, count: int, who: Ints) -> bool:
     """Let a case join the group where that costs least, though the group then shows less."""
     best, best_added = as_int64(-1), as_int64(NO_LIMIT)

@@ -10,12 +10,11 @@ its steps run out, and takes what it has found then.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import as_int64, hull_loss
-from srsql.udfs.grouping.members import Dealt, Members, bits, keeps_bounds
+from srsql.udfs.grouping.members import Members, bits, keeps_bounds
 from srsql.udfs.grouping.risk_cache import eta_at
 
 NO_LIMIT = 2**62
@@ -26,7 +25,7 @@ CUTS = 8
 @njit()
 def deal(
     who: Ints, count: int, parts: int, limit: int, steps: int, members: Members
-) -> tuple[int, NDArray[np.int8]]:
+) -> tuple[int, Ints]:
     """Partition cases into groups that lose least together.
 
     Args:
@@ -38,46 +37,69 @@ def deal(
         members: with the problem.
 
     Returns:
-        What they lose, and the part of each case in the new order; -1 and no use where nothing was
-        found.
+        What they lose, and the part of each case in the new order, which the next call overwrites;
+        -1 and no use where nothing was found.
     """
-    problem = members.problem
-    k = problem.k
-    part_of, best_part = np.zeros(count, np.int8), np.zeros(count, np.int8)
-    best, common = as_int64(-1), as_int64(-1)
-    for j in range(count):
-        common &= members.known[who[j]]
-    carriers_after = np.zeros(count + 1, np.int64)
-    _order_for_dealing(who, count, parts, common, members)
-    for j in range(count - 1, -1, -1):
-        carriers_after[j] = carriers_after[j + 1] + problem.carrier[who[j]]
-    if carriers_after[0] < parts * k:
-        return best, best_part
+    k, dealt = members.problem.k, members.dealt
+    common = _prepare(who, count, parts, members)
+    if dealt.carriers_after[0] < parts * k:
+        return as_int64(-1), dealt.best_part
     begin, local, weight, cap = _local_terms(
-        who, count, carriers_after[0] - (parts - 1) * k, members
+        who, count, dealt.carriers_after[0] - (parts - 1) * k, members
     )
     sigma = np.zeros((parts, len(cap)), np.int64)
-    dealt = members.dealt
+    best = _search(
+        who, count, parts, common, limit, steps, members, begin, local, weight, cap, sigma
+    )
+    return best, dealt.best_part
+
+
+@leaf()
+def _prepare(who: Ints, count: int, parts: int, members: Members) -> int:
+    """Put the cases into the order in which they are dealt; the QIDs that all of them know."""
+    common = as_int64(-1)
+    for j in range(count):
+        common &= members.known[who[j]]
+    _order_for_dealing(who, count, parts, common, members)
+    after = members.dealt.carriers_after
+    after[count] = 0
+    for j in range(count - 1, -1, -1):
+        after[j] = after[j + 1] + members.problem.carrier[who[j]]
+    return int(common)
+
+
+@leaf()
+def _search(
+    who: Ints, count: int, parts: int, common: int, limit: int, steps: int, members: Members,
+    begin: Ints, local: Ints, weight: Ints, cap: Ints, sigma: Ints,
+) -> int:  # fmt: skip
+    """The branch and bound; the best partition is in ``best_part``, and -1 stands for none.
+
+    ``begin`` to ``cap``: as ``_local_terms`` returns them; ``sigma`` [parts, terms]: zeros.
+    """
+    problem, dealt = members.problem, members.dealt
+    k, size, carriers = problem.k, dealt.size, dealt.carriers
+    best = as_int64(-1)
     for c in range(parts):
         dealt.pattern[0, c] = -1
         dealt.loss[0, c] = dealt.least[0, c] = dealt.hidden[0, c] = 0
-    size, carriers = np.zeros(parts, np.int64), np.zeros(parts, np.int64)
-    choice = np.full((count + 1, parts), -1, np.int8)
-    tried = np.zeros(count + 1, np.int64)
+        size[c] = carriers[c] = 0
+    dealt.tried[0] = 0
     depth = as_int64(0)
-    _rank_parts(who[0], depth, members, dealt, size, choice)
+    _rank_parts(who[0], depth, parts, members)
     while depth >= 0:
-        if tried[depth] == parts or choice[depth, tried[depth]] < 0:
+        tried = dealt.tried[depth]
+        if tried == parts or dealt.choice[depth, tried] < 0:
             depth -= 1
             if depth >= 0:  # take the case back
-                b = part_of[depth]
+                b = dealt.part_of[depth]
                 size[b] -= 1
                 carriers[b] -= problem.carrier[who[depth]]
                 for t in range(begin[depth], begin[depth + 1]):
                     sigma[b, local[t]] -= weight[t]
             continue
-        b = choice[depth, tried[depth]]
-        tried[depth] += 1
+        b = dealt.choice[depth, tried]
+        dealt.tried[depth] += 1
         fits = True
         for t in range(begin[depth], begin[depth + 1]):
             if sigma[b, local[t]] + weight[t] > cap[local[t]]:
@@ -90,7 +112,7 @@ def deal(
             break
         size[b] += 1
         carriers[b] += problem.carrier[who[depth]]
-        _deal_one(who[depth], depth, b, common, members, dealt, size)
+        _deal_one(who[depth], depth, b, parts, common, members)
         lost, least, lacking = as_int64(0), as_int64(NO_LIMIT), as_int64(0)
         for c in range(parts):
             lost += size[c] * dealt.loss[depth + 1, c]
@@ -99,49 +121,46 @@ def deal(
             lacking += max(0, k - carriers[c])
         hopeless = lost + (count - depth - 1) * least >= (limit if best < 0 else best)
         last = depth + 1 == count
-        if not hopeless and lacking <= carriers_after[depth + 1]:
-            part_of[depth] = b
+        if not hopeless and lacking <= dealt.carriers_after[depth + 1]:
+            dealt.part_of[depth] = b
             if not last:
                 for t in range(begin[depth], begin[depth + 1]):
                     sigma[b, local[t]] += weight[t]
                 depth += 1
-                tried[depth] = 0
-                _rank_parts(who[depth], depth, members, dealt, size, choice)
+                dealt.tried[depth] = 0
+                _rank_parts(who[depth], depth, parts, members)
                 continue
-            if _parts_keep_bounds(who, count, part_of, parts, members):
+            if _parts_keep_bounds(who, count, parts, members):
                 best = lost
-                best_part[:] = part_of
+                for j in range(count):
+                    dealt.best_part[j] = dealt.part_of[j]
         size[b] -= 1
         carriers[b] -= problem.carrier[who[depth]]
-    return best, best_part
+    return int(best)
 
 
-@njit()
-def _parts_keep_bounds(
-    who: Ints, count: int, part_of: NDArray[np.int8], parts: int, members: Members
-) -> bool:
+@leaf()
+def _parts_keep_bounds(who: Ints, count: int, parts: int, members: Members) -> bool:
     """Whether every part may be a group."""
-    chosen = np.empty(count, np.int64)
+    dealt = members.dealt
     for c in range(parts):
         m = as_int64(0)
         for j in range(count):
-            if part_of[j] == c:
-                chosen[m] = who[j]
+            if dealt.part_of[j] == c:
+                dealt.chosen[m] = who[j]
                 m += 1
-        if not keeps_bounds(chosen, m, members):
+        if not keeps_bounds(dealt.chosen, m, members):
             return False
     return True
 
 
-@njit()
-def _deal_one(
-    r: int, depth: int, b: int, common: int, members: Members, dealt: Dealt, size: Ints
-) -> None:
-    """Work out what the parts have once case ``r`` is in part ``b``; ``size`` counts it."""
-    problem = members.problem
-    d = problem.low.shape[1]
+@leaf()
+def _deal_one(r: int, depth: int, b: int, parts: int, common: int, members: Members) -> None:
+    """Work out what the parts have once case ``r`` is in part ``b``; its size counts it."""
+    problem, dealt = members.problem, members.dealt
+    size, d = dealt.size, problem.low.shape[1]
     after = depth + 1
-    for c in range(len(size)):
+    for c in range(parts):
         dealt.pattern[after, c], dealt.loss[after, c] = (
             dealt.pattern[depth, c],
             dealt.loss[depth, c],
@@ -177,19 +196,17 @@ def _deal_one(
         dealt.hidden[after, b] += hidden
 
 
-@njit()
-def _rank_parts(
-    r: int, depth: int, members: Members, dealt: Dealt, size: Ints, choice: NDArray[np.int8]
-) -> None:
-    """Write to ``choice[depth]`` the parts in the order of what case ``r`` adds to them.
+@leaf()
+def _rank_parts(r: int, depth: int, parts: int, members: Members) -> None:
+    """Write to ``choice`` the parts in the order of what case ``r`` adds to them.
 
     Of the parts that are empty only the first counts: they are alike.
     """
-    problem = members.problem
-    parts, d = len(size), dealt.low.shape[2]
+    problem, dealt = members.problem, members.dealt
+    size, choice, added_of, d = dealt.size, dealt.choice, dealt.added, problem.low.shape[1]
     known = members.known[r]
-    added_of = np.empty(parts, np.int64)
-    choice[depth, :] = -1
+    for c in range(parts):
+        choice[depth, c] = -1
     count = as_int64(0)
     for c in range(parts):
         added = as_int64(0)
@@ -217,7 +234,7 @@ def _rank_parts(
             break
 
 
-@njit()
+@leaf()
 def _apart(r: int, other: int, pattern: int, members: Members) -> int:
     """What two cases lose as one group, each."""
     problem = members.problem
@@ -232,11 +249,10 @@ def _apart(r: int, other: int, pattern: int, members: Members) -> int:
     return int(loss)
 
 
-@njit()
+@leaf()
 def _order_for_dealing(who: Ints, count: int, parts: int, pattern: int, members: Members) -> None:
     """The farthest from the first case, the farthest from those ..., then who is most decided."""
-    near = np.empty((count, parts), np.int64)
-    placed = as_int64(0)
+    near, decided = members.dealt.apart, members.dealt.decided
     start = who[0]
     far, at = as_int64(-1), as_int64(0)
     for j in range(count):
@@ -244,7 +260,7 @@ def _order_for_dealing(who: Ints, count: int, parts: int, pattern: int, members:
         if apart > far:
             far, at = apart, as_int64(j)
     who[0], who[at] = who[at], who[0]
-    placed = 1
+    placed = as_int64(1)
     for j in range(count):
         near[j, 0] = _apart(who[0], who[j], pattern, members)
     while placed < min(parts, count):
@@ -261,7 +277,6 @@ def _order_for_dealing(who: Ints, count: int, parts: int, pattern: int, members:
         for j in range(count):
             near[j, placed] = _apart(who[placed], who[j], pattern, members)
         placed += 1
-    decided = np.empty(count, np.int64)
     for j in range(placed, count):
         least, second = near[j, 0], as_int64(NO_LIMIT)
         for c in range(1, placed):

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
-from srsql.udfs.exact_search import PRIME, quotient, share_of
+from srsql.udfs.compiled import leaf, njit
+from srsql.udfs.exact_search import PRIME, as_int64, quotient, share_of
 from srsql.udfs.grouping.group_tree import Groups
 from srsql.udfs.grouping.privacy_risk import fraction, plain_risk
 from srsql.udfs.grouping_problem import GroupingProblem
@@ -54,6 +54,11 @@ class RiskCache(NamedTuple):
     """[carriers] ``plain`` modulo the prime."""
     looked_up: Ints
     """[1] the case whose terms' holders were looked up last; -1: none."""
+    added: NDArray[np.float64]
+    added_residue: Ints
+    """[``COMMON_SIGMAS``] scratch: what one term adds to PR."""
+    own_sigma: Ints
+    """[most terms of a case] scratch: sigma of its terms in one group."""
 
 
 @njit()
@@ -75,6 +80,9 @@ def new_risk_cache(problem: GroupingProblem, groups: Groups) -> RiskCache:
             holder[fill[s]], weight[fill[s]] = r, terms.weights[j]
             fill[s] += 1
     carriers = int(problem.carrier.sum()) + 2
+    most = as_int64(0)
+    for r in range(n):
+        most = max(most, terms.offsets[r + 1] - terms.offsets[r])
     return RiskCache(
         start,
         holder,
@@ -90,10 +98,13 @@ def new_risk_cache(problem: GroupingProblem, groups: Groups) -> RiskCache:
         np.empty(count, np.int64),
         np.empty(carriers, np.int64),
         np.full(1, -1, np.int64),
+        np.empty(COMMON_SIGMAS, np.float64),
+        np.empty(COMMON_SIGMAS, np.int64),
+        np.empty(most, np.int64),
     )
 
 
-@njit()
+@leaf()
 def eta_at(s: int, carriers: int, problem: GroupingProblem) -> int:
     """eta of term ``s`` in a group of so many carriers (see ``share_of``)."""
     return share_of(
@@ -102,7 +113,7 @@ def eta_at(s: int, carriers: int, problem: GroupingProblem) -> int:
     )  # fmt: skip
 
 
-@njit()
+@leaf()
 def plain_at(r: int, carriers: int, problem: GroupingProblem, cache: RiskCache) -> float:
     """The plain risk of case ``r`` in a group that has so many carriers with it."""
     if carriers <= problem.k or not problem.terms.after_join:
@@ -112,7 +123,7 @@ def plain_at(r: int, carriers: int, problem: GroupingProblem, cache: RiskCache) 
     return float(cache.plain[carriers])
 
 
-@njit()
+@leaf()
 def _fill_plain(r: int, carriers: int, problem: GroupingProblem, cache: RiskCache) -> None:
     """Compute a plain risk, as a float and modulo the prime."""
     terms = problem.terms
@@ -128,7 +139,7 @@ def _fill_plain(r: int, carriers: int, problem: GroupingProblem, cache: RiskCach
     cache.plain_of[carriers] = r
 
 
-@njit()
+@leaf()
 def _added_by_term(
     s: int, sigma: int, weight: int, eta: int, problem: GroupingProblem
 ) -> tuple[float, int]:
@@ -143,7 +154,7 @@ def _added_by_term(
     return num / den - plain_num / plain_den, quotient(num, den) - quotient(plain_num, plain_den)
 
 
-@njit()
+@leaf()
 def holder_count(r: int, problem: GroupingProblem, cache: RiskCache) -> int:
     """How many holders the terms of case ``r`` have together, each once for each of its terms."""
     terms = problem.terms
@@ -153,7 +164,7 @@ def holder_count(r: int, problem: GroupingProblem, cache: RiskCache) -> int:
     return count
 
 
-@njit()
+@leaf()
 def look_up_holders(
     r: int, problem: GroupingProblem, group: NDArray[np.int32], groups: Groups, cache: RiskCache
 ) -> None:
@@ -169,7 +180,7 @@ def look_up_holders(
     if cache.looked_up[0] == r:
         return
     terms = problem.terms
-    risks, residues = np.empty(COMMON_SIGMAS), np.empty(COMMON_SIGMAS, np.int64)
+    risks, residues = cache.added, cache.added_residue
     for j in range(terms.offsets[r], terms.offsets[r + 1]):
         s, weight = terms.terms[j], terms.weights[j]
         count = 0
@@ -203,13 +214,16 @@ def look_up_holders(
     cache.looked_up[0] = r
 
 
-@njit()
-def _sigmas(r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache) -> Ints:
-    """sigma in group ``g`` of each term of case ``r``, from the members of the group."""
+@leaf()
+def _count_sigmas(
+    r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache
+) -> bool:
+    """Count sigma in group ``g`` of each term of case ``r``; whether the group holds one."""
     terms = problem.terms
     begin, end = terms.offsets[r], terms.offsets[r + 1]
-    sigma = np.zeros(end - begin, np.int64)
+    sigma = cache.own_sigma
     for j in range(begin, end):
+        sigma[j - begin] = 0
         cache.slot[terms.terms[j]] = j - begin
     member = groups.head[g]
     while member >= 0:
@@ -218,12 +232,14 @@ def _sigmas(r: int, g: int, problem: GroupingProblem, groups: Groups, cache: Ris
             if at >= 0:
                 sigma[at] += terms.weights[j]
         member = groups.following[member]
+    held = False
     for j in range(begin, end):
         cache.slot[terms.terms[j]] = -1
-    return sigma
+        held = held or sigma[j - begin] > 0
+    return held
 
 
-@njit()
+@leaf()
 def risk_in(
     r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache
 ) -> tuple[float, bool]:
@@ -247,12 +263,11 @@ def risk_in(
             return cache.risk[g], False
         return plain_at(r, carriers, problem, cache), True
     terms = problem.terms
-    sigma = _sigmas(r, g, problem, groups, cache)
-    if not sigma.any():
+    if not _count_sigmas(r, g, problem, groups, cache):
         return plain_at(r, carriers, problem, cache), True
     risk = 1.0
     for j in range(terms.offsets[r], terms.offsets[r + 1]):
-        s, sigma_s = terms.terms[j], sigma[j - terms.offsets[r]]
+        s, sigma_s = terms.terms[j], cache.own_sigma[j - terms.offsets[r]]
         eta = eta_at(s, carriers, problem)
         if sigma_s + terms.weights[j] > eta and not terms.unbounded[s]:
             return np.inf, False
@@ -270,7 +285,8 @@ def fractions_in(
     Arguments as for ``risk_in``.
     """
     terms = problem.terms
-    numerators = _sigmas(r, g, problem, groups, cache)
+    _count_sigmas(r, g, problem, groups, cache)
+    numerators = cache.own_sigma[: terms.offsets[r + 1] - terms.offsets[r]].copy()
     denominators = np.empty_like(numerators)
     carriers = groups.carriers[g] + problem.carrier[r]
     for j in range(terms.offsets[r], terms.offsets[r + 1]):
@@ -285,13 +301,12 @@ def fractions_in(
     return numerators, denominators
 
 
-@njit()
+@leaf()
 def same_risk(
     r: int,
     g: int,
     other: int,
     problem: GroupingProblem,
-    group: NDArray[np.int32],
     groups: Groups,
     cache: RiskCache,
 ) -> bool:
@@ -302,18 +317,38 @@ def same_risk(
         g: one group.
         other: the other.
         problem: of which it is a case.
-        group: [n] the group of each case, -1 for none.
         groups: with their members and carriers.
-        cache: filled with PR of the case.
+        cache: what is known of PR of the case.
     """
-    look_up_holders(r, problem, group, groups, cache)
     residue = _residue_in(r, g, problem, groups, cache)
     return bool((residue - _residue_in(r, other, problem, groups, cache)) % PRIME == 0)
 
 
-@njit()
+@leaf()
+def _counted_residue(
+    r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache
+) -> int:
+    """PR modulo the prime, from the members of the group."""
+    terms, residue = problem.terms, as_int64(1)
+    carriers = groups.carriers[g] + problem.carrier[r]
+    _count_sigmas(r, g, problem, groups, cache)
+    for j in range(terms.offsets[r], terms.offsets[r + 1]):
+        num, den = fraction(
+            cache.own_sigma[j - terms.offsets[r]],
+            terms.weights[j],
+            eta_at(terms.terms[j], carriers, problem),
+            terms.weight_scale,
+            terms.after_join,
+        )
+        residue += quotient(num, den)
+    return residue
+
+
+@leaf()
 def _residue_in(r: int, g: int, problem: GroupingProblem, groups: Groups, cache: RiskCache) -> int:
-    """PR modulo the prime, once the holders of the case's terms were looked up."""
+    """PR modulo the prime: of two groups alone it is not worth while to look the holders up."""
+    if cache.looked_up[0] != r:
+        return _counted_residue(r, g, problem, groups, cache)
     if cache.risk_of[g] == r:
         return int(cache.residue[g])
     carriers = max(problem.k, groups.carriers[g] + problem.carrier[r])

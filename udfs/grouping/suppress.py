@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import as_int64
 
 LAST = 2**62
@@ -111,7 +111,7 @@ def holdings_of(
     )
 
 
-@njit()
+@leaf()
 def may_lose(e: int, held: Holdings) -> bool:
     """Whether a pair can be suppressed as things are."""
     if held.freed[e] == 0:
@@ -122,7 +122,7 @@ def may_lose(e: int, held: Holdings) -> bool:
     return True
 
 
-@njit()
+@leaf()
 def lose(e: int, held: Holdings) -> int:
     """Suppress a pair; by how much less its value counts."""
     freed = held.freed[e]
@@ -133,7 +133,7 @@ def lose(e: int, held: Holdings) -> int:
     return int(freed)
 
 
-@njit()
+@leaf()
 def give_back(e: int, freed: int, held: Holdings) -> None:
     """Take the suppression of a pair back."""
     held.weight[e] += freed
@@ -232,7 +232,7 @@ def _exchange(lacking: Ints, was: Ints, held: Holdings) -> None:
                 lacking[s] -= lose(e, held)
 
 
-@njit()
+@leaf()
 def _make_room(
     e: int, was: Ints, value_of: Ints, at_slot: Ints, begins: Ints, held: Holdings
 ) -> None:

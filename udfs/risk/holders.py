@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 
 BLOCK = 32
 """Cases of a list that share a hull."""
@@ -178,7 +178,7 @@ def holders_of(of_case: Lists, items: int) -> Lists:
     return Lists(start, entry)
 
 
-@njit()
+@leaf()
 def leaves_of(size: int) -> int:
     """Blocks that the tree of a list of that size has room for."""
     leaves = 1
@@ -202,7 +202,7 @@ def hulls_of(lists: Lists, cases: Cases) -> Hulls:
     return Hulls(start, low, high)
 
 
-@njit()
+@leaf()
 def fill_hulls(part: Ints, cases: Cases, low: Ints, high: Ints) -> None:
     """The tree of one list into the first rows of ``low`` and ``high``."""
     leaves = leaves_of(len(part))
@@ -219,13 +219,13 @@ def fill_hulls(part: Ints, cases: Cases, low: Ints, high: Ints) -> None:
             high[node, d] = max(high[2 * node, d], high[2 * node + 1, d])
 
 
-@njit()
+@njit(inline="always")
 def entries_of(lists: Lists, owner: int) -> Ints:
     """One of the lists."""
     return lists.entry[lists.start[owner] : lists.start[owner + 1]]
 
 
-@njit()
+@leaf()
 def after(node: int) -> int:
     """The node that follows when nothing under this one is looked at; 0: none."""
     while node & 1:
@@ -233,7 +233,7 @@ def after(node: int) -> int:
     return node + 1 if node else 0
 
 
-@njit()
+@leaf()
 def covers(low: Ints, high: Ints, row: int, cases: Cases, target: int) -> bool:
     """Whether the box in that row covers the point of that case."""
     for d in range(low.shape[1]):
@@ -242,7 +242,7 @@ def covers(low: Ints, high: Ints, row: int, cases: Cases, target: int) -> bool:
     return True
 
 
-@njit()
+@leaf()
 def has(entries: Ints, wanted: int) -> bool:
     """Whether an ascending list has that number."""
     first, last = 0, len(entries)
@@ -255,7 +255,7 @@ def has(entries: Ints, wanted: int) -> bool:
     return first < len(entries) and bool(entries[first] == wanted)
 
 
-@njit()
+@leaf()
 def next_block(low: Ints, high: Ints, leaves: int, node: int, cases: Cases, target: int) -> int:
     """From that node on, the next leaf whose hull covers the point of that case; 0: none."""
     while node:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.risk.holders import (
     BLOCK,
     Cases,
@@ -62,7 +62,7 @@ class Exposure(NamedTuple):
     """The same with nine candidates in ten."""
 
 
-@njit()
+@leaf()
 def record(found: Exposure, kind: int, known: int, case: int, size: int, k: int, sure: int) -> None:
     """One set of a case: how many candidates, and what follows (2: certain, 1: likely)."""
     if found.sets[kind, known, case] == 0 or size < found.fewest[kind, known, case]:
@@ -74,7 +74,7 @@ def record(found: Exposure, kind: int, known: int, case: int, size: int, k: int,
     found.likely[kind, known, case] += sure >= 1
 
 
-@njit()
+@leaf()
 def _kinds(
     items: Items, one: int, other: int, found: Exposure, case: int, size: int, k: int, sure: int
 ) -> None:
@@ -85,7 +85,7 @@ def _kinds(
         record(found, TERMS if items.is_term[one] else DRUGS, known, case, size, k, sure)
 
 
-@njit()
+@leaf()
 def _sure(held: Ints, size: int, own: Ints, value: int, second: int) -> int:
     """2 where a further value of the case is one of all candidates, 1 of nine in ten, else 0.
 
@@ -99,7 +99,7 @@ def _sure(held: Ints, size: int, own: Ints, value: int, second: int) -> int:
     return best
 
 
-@njit()
+@leaf()
 def _candidates_of(cases: Cases, items: Items, target: int, item: int, candidates: Ints) -> int:
     """The cases that hold the item and may be the target, and how many they are."""
     held = entries_of(items.holders, item)
@@ -118,7 +118,7 @@ def _candidates_of(cases: Cases, items: Items, target: int, item: int, candidate
     return count
 
 
-@njit()
+@leaf()
 def _mark(place: Ints, entries: Ints) -> None:
     """Write where in the list each of its entries stands, and one."""
     for i in range(len(entries)):

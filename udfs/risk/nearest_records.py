@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import NEAR, BoxTree, build_box_tree, exact_minima
 from srsql.udfs.grouping_problem import Losses
 
@@ -211,7 +211,7 @@ def _record_bounds(tree: BoxTree, records: QidValues) -> RecordBounds:
     return bounds
 
 
-@njit()
+@leaf()
 def _number_loss(distance: int, width: int, span: int) -> float:
     """The mean of |x - v|; ``distance`` is twice that of v from the middle."""
     if distance >= width:
@@ -219,7 +219,7 @@ def _number_loss(distance: int, width: int, span: int) -> float:
     return (float(width) + float(distance) * distance / width) / (4.0 * span)
 
 
-@njit()
+@leaf()
 def _loss(r: int, t: int, originals: QidValues, records: QidValues, losses: NodeLosses) -> float:
     """IL* of original ``r`` and published record ``t``."""
     total = 0.0
@@ -235,7 +235,7 @@ def _loss(r: int, t: int, originals: QidValues, records: QidValues, losses: Node
     return total
 
 
-@njit()
+@leaf()
 def _least_loss(
     r: int, node: int, originals: QidValues, bounds: RecordBounds, losses: NodeLosses
 ) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints, places_of
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.risk.holders import (
     BLOCK,
     UNBOUNDED,
@@ -50,7 +50,7 @@ SETS = 4
 """Sets of three items that are drawn of a case, of each kind of items."""
 
 
-@njit()
+@leaf()
 def _candidates(cases: Cases, items: Items, case: int, known: Ints, k: int) -> int:
     """Cases that hold the known items (none: every case) and may be this one, counted up to k."""
     rarest = len(items.value)
@@ -79,7 +79,7 @@ def _candidates(cases: Cases, items: Items, case: int, known: Ints, k: int) -> i
     return count
 
 
-@njit()
+@leaf()
 def _holds(items: Items, case: int, known: Ints, rarest: int) -> bool:
     """Whether a holder of the rarest item has the others."""
     theirs = entries_of(items.of_case, case)

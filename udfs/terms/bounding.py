@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import as_int64
 from srsql.udfs.terms.km_anonymity import WORD, Bits, count_ones, set_bits
 from srsql.udfs.terms.vertical import Holdings
@@ -119,7 +119,7 @@ def _bound_cluster(
     _close_gaps(chunk)
 
 
-@njit()
+@leaf()
 def _rarest(bits: Bits, among: NDArray[np.bool_]) -> int:
     """The first of the terms that the fewest records hold; -1: there is none among them."""
     found, least = as_int64(-1), as_int64(0)
@@ -131,7 +131,7 @@ def _rarest(bits: Bits, among: NDArray[np.bool_]) -> int:
     return found
 
 
-@njit()
+@leaf()
 def _is_alone(chunk: Ints, j: int) -> bool:
     """Whether a term has its chunk for itself."""
     alone = True
@@ -140,7 +140,7 @@ def _is_alone(chunk: Ints, j: int) -> bool:
     return alone
 
 
-@njit()
+@leaf()
 def _is_bounded(
     bits: Bits, size: int, chunk: Ints, members: NDArray[np.bool_], top: int, bottom: int, m: int
 ) -> bool:
@@ -239,7 +239,7 @@ def _has_room(bits: Bits, size: int, chunk: Ints, k: int, m: int) -> bool:
     return bool(total >= size + k * (min(m, chunks) - 1))
 
 
-@njit()
+@leaf()
 def _close_gaps(chunk: Ints) -> None:
     """Number the record chunks from 1 on, in their order."""
     number = as_int64(0)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.terms.km_anonymity import RankedBaskets, rare_sets
 
 MAX_DOUBLINGS = 1_000
@@ -118,7 +118,7 @@ def _ranked_baskets(record: Ints, node: Ints) -> tuple[RankedBaskets, Ints]:
     return RankedBaskets(starts, rank[place][by_record]), names[order]
 
 
-@njit()
+@leaf()
 def loss(size: int, records: int) -> float:
     """What a generalized term of so many terms and records loses: UL (COAT) up to a constant.
 
@@ -143,7 +143,7 @@ def _protect(nodes: _Nodes, sets: Ints, k: int) -> None:
             _unite(nodes, min(one, other), max(one, other))
 
 
-@njit()
+@leaf()
 def _root(parent: Ints, term: int) -> int:
     """The generalized term of a term; the way to it is shortened."""
     while parent[term] != term:
@@ -179,7 +179,7 @@ def _members(nodes: _Nodes, terms: Ints, members: Ints) -> int:
     return count
 
 
-@njit()
+@leaf()
 def _holds(nodes: _Nodes, node: int, record: int) -> bool:
     """Whether a record holds a generalized term."""
     low, high = nodes.begin[node], nodes.begin[node] + nodes.length[node]
@@ -193,7 +193,7 @@ def _holds(nodes: _Nodes, node: int, record: int) -> bool:
     return bool(low < end and nodes.pool[low] == record)
 
 
-@njit()
+@leaf()
 def _supported(nodes: _Nodes, members: Ints, k: int) -> bool:
     """Whether at least k records hold them all."""
     rarest = members[0]
@@ -209,7 +209,7 @@ def _supported(nodes: _Nodes, members: Ints, k: int) -> bool:
     return False
 
 
-@njit()
+@leaf()
 def _holds_all(nodes: _Nodes, members: Ints, record: int) -> bool:
     """Whether a record holds all these generalized terms."""
     i = 0
@@ -218,7 +218,7 @@ def _holds_all(nodes: _Nodes, members: Ints, record: int) -> bool:
     return i == len(members)
 
 
-@njit()
+@leaf()
 def _union_support(nodes: _Nodes, one: int, other: int) -> int:
     """Records that hold one of two generalized terms or both."""
     if nodes.length[one] > nodes.length[other]:
@@ -230,7 +230,7 @@ def _union_support(nodes: _Nodes, one: int, other: int) -> int:
     return int(total)
 
 
-@njit()
+@leaf()
 def _cheapest_pair(nodes: _Nodes, members: Ints) -> tuple[int, int]:
     """A member and a peer of its constraint whose union loses least; the first in term order."""
     best = np.inf
@@ -251,7 +251,7 @@ def _cheapest_pair(nodes: _Nodes, members: Ints) -> tuple[int, int]:
     return int(pair[0]), int(pair[1])
 
 
-@njit()
+@leaf()
 def _cheapest(nodes: _Nodes, members: Ints) -> int:
     """The member whose suppression takes a term from the fewest records, then the fewest terms."""
     found = members[0]
@@ -263,7 +263,7 @@ def _cheapest(nodes: _Nodes, members: Ints) -> int:
     return int(found)
 
 
-@njit()
+@leaf()
 def _unite(nodes: _Nodes, target: int, source: int) -> None:
     """Unite the terms of ``source`` with those of ``target``, which has the smaller number."""
     if nodes.pool_end[0] + nodes.length[target] + nodes.length[source] > len(nodes.pool):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import as_int64
 
 _FULL = 1 << 31
@@ -290,7 +290,7 @@ def _heap(chain_terms: Ints, count: Ints, baskets: Baskets) -> list[int]:
     return heap
 
 
-@njit()
+@leaf()
 def _key(t: int, count: Ints, constraint: Int32s) -> int:
     """What orders the terms: the constrained ones first, then by support, then by number."""
     key = int(t - count[t] * _FULL)
@@ -312,7 +312,7 @@ def _next_split_term(heap: list[int], count: Ints, constraint: Int32s) -> int:
     return -1
 
 
-@njit()
+@leaf()
 def _most_frequent_of(chain_terms: Ints, count: Ints, constraint: Int32s, u: int) -> int:
     """The most frequent term of constraint ``u``, -1 for none."""
     best = -1
@@ -323,7 +323,7 @@ def _most_frequent_of(chain_terms: Ints, count: Ints, constraint: Int32s, u: int
     return best
 
 
-@njit()
+@leaf()
 def _retire_term(r: int, a: int, baskets: Baskets, length: Ints) -> None:
     """Move term ``a`` behind the terms that record ``r`` can still be split on."""
     length[r] -= 1
@@ -384,7 +384,7 @@ def _pool_leaves(
     return cluster
 
 
-@njit()
+@leaf()
 def _into_pool(
     depth: int, first: int, final: int, records: int, min_size: int, head: Ints, tail: Ints,
     size: Ints, following: Ints, cluster: Ints, last: int,
@@ -404,7 +404,7 @@ def _into_pool(
     return number
 
 
-@njit()
+@leaf()
 def _assign_cluster(leaf: int, number: int, following: Ints, cluster: Ints) -> None:
     """Give a pool's leaves, from its first on, the number of their cluster."""
     while leaf >= 0:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import as_int64
 
 Bits = NDArray[np.uint64]
@@ -57,7 +57,7 @@ class _Prefixes(NamedTuple):
     """[H] where in ``RankedBaskets.terms`` the record goes on behind the last term of the set."""
 
 
-@njit()
+@leaf()
 def _ones(word: np.uint64) -> int:
     """How many bits of a word are set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -68,7 +68,7 @@ def _ones(word: np.uint64) -> int:
     return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit()
+@leaf()
 def count_ones(row: Bits) -> int:
     """How many bits of a row of words are set."""
     total = 0
@@ -77,7 +77,7 @@ def count_ones(row: Bits) -> int:
     return total
 
 
-@njit()
+@leaf()
 def may_join(
     bits: Bits, chunk: NDArray[np.int64], size: int, t: int, k: int, m: int, stack: Bits
 ) -> bool:
@@ -107,18 +107,19 @@ def may_join(
     return _search(bits, chunk, size, t, k, m, support, stack)
 
 
-@njit()
+@leaf()
 def _all_supported(
     bits: Bits, chunk: NDArray[np.int64], size: int, t: int, k: int, stack: Bits
 ) -> bool:
     """Whether each subrecord with t lies in k subrecords or more; all its parts then do, too."""
     waiting, holders, same = stack[0], stack[1], stack[2]
-    waiting[:] = bits[t]
+    for w in range(len(waiting)):
+        waiting[w] = bits[t, w]
     for word in range(len(waiting)):
         while waiting[word] != np.uint64(0):
             lowest = waiting[word] & (np.uint64(0) - waiting[word])
-            holders[:] = bits[t]
-            same[:] = waiting
+            for w in range(len(same)):
+                holders[w], same[w] = bits[t, w], waiting[w]
             for i in range(size):
                 row = bits[chunk[i]]
                 has = (row[word] & lowest) != np.uint64(0)
@@ -175,7 +176,7 @@ def _search(
     return True
 
 
-@njit()
+@leaf()
 def _look(
     bits: Bits, chunk: NDArray[np.int64], start: int, size: int, holders: Bits, count: int, k: int,
     left: int,
@@ -198,7 +199,7 @@ def _look(
     return _OPEN if left > 1 and most > 0 and count - left * most < k else _SAFE
 
 
-@njit()
+@leaf()
 def set_bits(row: Bits, places: Ints, offset: int) -> None:
     """Set the bits of records.
 

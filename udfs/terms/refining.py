@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import as_int64
 from srsql.udfs.terms.vertical import Holdings, Offers, find_term, shared_chunks
 
@@ -250,7 +250,7 @@ def _join_pairs(
     return left, members[:member_rows].copy(), terms[:term_rows].copy()
 
 
-@njit()
+@leaf()
 def _copy_node(nodes: Nodes, a: int, new: Nodes, count: int) -> int:
     """Append node ``a`` as it was, unless it offers nothing; the number of new nodes."""
     if nodes.item_start[a] == nodes.item_start[a + 1]:
@@ -270,7 +270,7 @@ def _copy_node(nodes: Nodes, a: int, new: Nodes, count: int) -> int:
     return count + 1
 
 
-@njit()
+@leaf()
 def _join_nodes(
     nodes: Nodes, a: int, b: int, refining: Ints, ident: int, new: Nodes, count: int,
     in_chunk: NDArray[np.bool_],
@@ -312,7 +312,7 @@ def _join_nodes(
     return count + 1 if fill > new.item_start[count] else count
 
 
-@njit()
+@leaf()
 def _append_once(term: int, ranks: Ints, fill: int, in_chunk: NDArray[np.bool_]) -> int:
     """Append a term that is not there yet; where the next one goes."""
     if not in_chunk[term]:
@@ -379,7 +379,7 @@ def _common_terms(nodes: Nodes, a: int, b: int, k: int) -> tuple[Ints, Ints]:
     return terms[:count].copy(), support[:count].copy()
 
 
-@njit()
+@leaf()
 def _item_counts(
     c: int, terms: Ints, items: Holdings, shared: NDArray[np.bool_]
 ) -> tuple[int, int]:
@@ -392,7 +392,7 @@ def _item_counts(
     return offered, refining
 
 
-@njit()
+@leaf()
 def _mark_items(
     c: int, terms: Ints, items: Holdings, shared: NDArray[np.bool_], marks: NDArray[np.bool_]
 ) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs import Ints
-from srsql.udfs.compiled import njit
+from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import as_int64
 from srsql.udfs.mechanisms import Uniform
 from srsql.udfs.terms.km_anonymity import WORD, Bits, count_ones, may_join, set_bits
@@ -229,7 +229,7 @@ def _order(support: Ints, constraint: Ints, ties: Ints) -> Ints:
     return order
 
 
-@njit()
+@leaf()
 def _before(a: int, b: int, support: Ints, constraint: Ints, ties: Ints, leader: Ints) -> bool:
     """Whether term ``a`` comes before ``b`` in line 5."""
     if (constraint[a] >= 0) != (constraint[b] >= 0):
@@ -256,7 +256,7 @@ def _may_empty_item_chunk(
     return bool(total >= records + k * (min(m, chunks) - 1))
 
 
-@njit()
+@leaf()
 def _drop_rarest(support: Ints, chunk: Ints) -> None:
     """The rarest term goes to the item chunk; a chunk that has no term left gives its number up."""
     rarest = 0
@@ -272,7 +272,7 @@ def _drop_rarest(support: Ints, chunk: Ints) -> None:
         chunk[t] -= chunk[t] > number
 
 
-@njit()
+@leaf()
 def find_term(terms: Ints, term: int) -> int:
     """Where a term stands among ``terms``, which ascend; -1: nowhere."""
     low, high = 0, len(terms)
