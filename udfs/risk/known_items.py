@@ -125,6 +125,42 @@ def _mark(place: Ints, entries: Ints) -> None:
         place[entries[i]] = i + 1
 
 
+@leaf()
+def _count_common(
+    items: Items, candidates: Ints, one: int, item_place: Ints, value_place: Ints, shared: Ints,
+    size: Ints, held: Ints,
+) -> None:  # fmt: skip
+    """Count among the candidates of item ``one`` those that have what the target has, too.
+
+    Args:
+        items: what cases hold.
+        candidates: [count] those of the item.
+        one: the item; of the others those of lower numbers are counted.
+        item_place: [items] as ``_mark`` leaves it, of the target's items.
+        value_place: [values] of its values.
+        shared: [values of the target] scratch.
+        size: [items of the target + 1] candidates that have the other item; added to.
+        held: [items of the target + 1, values of it] of these, those that have the value; the last
+            row is of all candidates. Added to.
+    """
+    last = len(held) - 1
+    for candidate in candidates:
+        common = 0
+        for value in entries_of(items.values, candidate):
+            if value_place[value]:
+                shared[common] = value_place[value] - 1
+                held[last, shared[common]] += 1
+                common += 1
+        for other in entries_of(items.of_case, candidate):
+            if other >= one:
+                break
+            if item_place[other]:
+                row = item_place[other] - 1
+                size[row] += 1
+                for i in range(common):
+                    held[row, shared[i]] += 1
+
+
 @njit(nogil=True)
 def ones_and_twos(
     cases: Cases, items: Items, part: Ints, k: int, values: int, found: Exposure
@@ -149,21 +185,9 @@ def ones_and_twos(
             size[:] = 0
             held[:] = 0
             count = _candidates_of(cases, items, case, one, candidates)
-            for candidate in candidates[:count]:
-                common = 0
-                for value in entries_of(items.values, candidate):
-                    if value_place[value]:
-                        shared[common] = value_place[value] - 1
-                        held[len(own), shared[common]] += 1
-                        common += 1
-                for other in entries_of(items.of_case, candidate):
-                    if other >= one:
-                        break
-                    if item_place[other]:
-                        row = item_place[other] - 1
-                        size[row] += 1
-                        for i in range(common):
-                            held[row, shared[i]] += 1
+            _count_common(
+                items, candidates[:count], one, item_place, value_place, shared, size, held
+            )
             target = cases.target[case]
             sure = _sure(held[len(own)], count, told, items.value[one], -1)
             _kinds(items, one, -1, found, target, count, k, sure)

@@ -2,7 +2,7 @@
 --   splits those into fields at $delimiter. For $path, $separator, $returns and $return_mark see
 --   srsql.physical_lines.
 -- Reads: nothing
--- Writes: record(line, lines, field, fault)
+-- Writes: physical(line, text, quoted; dropped), record(line, lines, field, fault)
 -- Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault); RFC 4180,
 --   section 2, rules 5 to 7 (quoted fields).
 
@@ -12,21 +12,21 @@
 -- lines that a span covers are put together. A quote counts only at the start of a field; what is
 -- never closed faults each of its lines. $field is a regular expression of one field and the
 -- delimiter behind it, $blank one that a blank record matches.
-CREATE OR REPLACE TEMP TABLE srsql_record AS
-WITH physical AS MATERIALIZED (
-    SELECT
-        line,
-        text,
-        contains(text, '"') AS quoted
-    FROM srsql.physical_lines($path, $separator, $returns, $return_mark)
-),
+-- Lines are numbered by one thread, so that they are stored before they are split by all.
+CREATE OR REPLACE TEMP TABLE srsql_physical AS
+SELECT
+    line,
+    text,
+    contains(text, '"') AS quoted
+FROM srsql.physical_lines($path, $separator, $returns, $return_mark);
 
-effect AS (
+CREATE OR REPLACE TEMP TABLE srsql_record AS
+WITH effect AS (
     SELECT
         line,
         regexp_matches(text, $opens) AS from_outside,
         regexp_matches(text, $stays) AS from_inside
-    FROM physical
+    FROM temp.main.srsql_physical
     WHERE quoted
 ),
 
@@ -87,7 +87,10 @@ covered AS (
         unnest(
             range(
                 start,
-                1 + CASE WHEN unclosed THEN (SELECT max(p.line) FROM physical AS p) ELSE close END
+                1 + CASE
+                    WHEN unclosed THEN (SELECT max(p.line) FROM temp.main.srsql_physical AS p)
+                    ELSE close
+                END
             )
         ) AS line
     FROM spans
@@ -100,7 +103,7 @@ joined AS (
         p.text,
         p.quoted,
         c.line IS NOT NULL AS unclosed
-    FROM physical AS p
+    FROM temp.main.srsql_physical AS p
     LEFT JOIN covered AS c ON p.line = c.line
     WHERE c.line IS NULL OR c.unclosed
     UNION ALL
@@ -110,7 +113,7 @@ joined AS (
         string_agg(p.text, chr(10) ORDER BY p.line) AS text,
         true AS quoted,
         false AS unclosed
-    FROM physical AS p
+    FROM temp.main.srsql_physical AS p
     INNER JOIN covered AS c ON p.line = c.line
     WHERE NOT c.unclosed
     GROUP BY c.start
@@ -137,3 +140,5 @@ SELECT
         WHEN regexp_full_match(text, $blank) THEN 'blank line'
     END AS fault
 FROM joined;
+
+DROP TABLE temp.main.srsql_physical;

@@ -2,8 +2,15 @@
 --   nothing is quoted or escaped. $blank is a regular expression that a blank line matches; for
 --   $path, $separator, $returns and $return_mark see srsql.physical_lines.
 -- Reads: nothing
--- Writes: record(line, lines, field, fault)
+-- Writes: physical(line, text; dropped), record(line, lines, field, fault)
 -- Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault).
+
+-- Lines are numbered by one thread, so that they are stored before they are split by all.
+CREATE OR REPLACE TEMP TABLE srsql_physical AS
+SELECT
+    line,
+    text
+FROM srsql.physical_lines($path, $separator, $returns, $return_mark);
 
 CREATE OR REPLACE TEMP TABLE srsql_record AS
 SELECT
@@ -11,4 +18,6 @@ SELECT
     1 AS lines,
     string_split(text, '$') AS field,
     CASE WHEN regexp_full_match(text, $blank) THEN 'blank line' END AS fault
-FROM srsql.physical_lines($path, $separator, $returns, $return_mark);
+FROM temp.main.srsql_physical;
+
+DROP TABLE temp.main.srsql_physical;
