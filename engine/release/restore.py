@@ -43,6 +43,17 @@ from srsql.schemas import Dataset
 UNCHANGED = "nothing was restored"
 CARRIED_FROM = 4
 """The first layout that knows forgotten cases."""
+OF_RELEASES = ("member", "withheld", "waiting", "taken_case", "counted_person")
+"""Tables of the catalog that have case ids of releases."""
+OF_DATASETS = (
+    ("budget_ledger", "case_id"),
+    ("deleted_case", "case_id"),
+    ("replaced_case", "case_id"),
+    ("id_pseudonym", "case_id"),
+    ("suspected_duplicate", "case_id"),
+    ("suspected_duplicate", "other_case_id"),
+)
+"""Those that have them of datasets, and the column with the ids."""
 
 
 @dataclass(frozen=True)
@@ -299,14 +310,14 @@ def _recognized(
         parts.append(
             exp.select(case).distinct().from_(raw_table(dataset, dataset.report_table, alias="t"))
         )
-    for name in ("member", "withheld"):
+    for name in OF_RELEASES:
         rows = exp.select(column("case_id", "t"))
         rows = rows.from_(table("srsql", name, alias="t"))
         own = table("srsql", "release", alias="r")
         rows = rows.join(own, on=column("release_id", "r").eq(column("release_id", "t")))
         parts.append(rows.where(column("dataset", "r").eq(exp.Literal.string(dataset.name))))
-    for name in ("budget_ledger", "deleted_case", "replaced_case", "id_pseudonym"):
-        rows = exp.select(column("case_id", "t"))
+    for name, case_column in OF_DATASETS:
+        rows = exp.select(column(case_column, "t"))
         rows = rows.from_(table("srsql", name, alias="t"))
         parts.append(rows.where(column("dataset", "t").eq(exp.Literal.string(dataset.name))))
     statement = with_rows(query(TOPIC, "recognize"), held=union_all(parts))

@@ -12,7 +12,8 @@ from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ForgetError, WarehouseError
-from srsql.engine.release.restore import restore
+from srsql.engine.release.restore import OF_DATASETS, OF_RELEASES, restore
+from srsql.engine.warehouse.warehouse import install
 
 OPTIONS: dict[str, Any] = {
     "model": "ms", "k": 3, "theta": "1", "seed": 1, "allow_linkable": True
@@ -99,6 +100,43 @@ def test_a_restore_brings_no_forgotten_case_back(db: Path, tmp_path: Path) -> No
             [write_quarter(tmp_path, "2011Q4", crowd(1, first=999))], max_reject_rate=0.0
         )
         assert found.files[0].reasons == {"forgotten_case": 1}
+
+
+def test_restoring_asks_every_table_of_the_catalog_that_has_case_ids() -> None:
+    con = duckdb.connect()
+    install(con)
+    there = con.execute(
+        "SELECT c.table_name, c.column_name FROM duckdb_columns() AS c"
+        " INNER JOIN duckdb_tables() AS t"
+        " ON c.database_name = t.database_name AND c.table_oid = t.table_oid"
+        " WHERE c.schema_name = 'srsql' AND c.column_name LIKE '%case_id'"
+    ).fetchall()
+    asked = {(name, "case_id") for name in OF_RELEASES} | set(OF_DATASETS)
+    assert set(there) == asked
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        "INSERT INTO srsql.suspected_duplicate VALUES ('faers', '999', '1', 0.99)",
+        "INSERT INTO srsql.suspected_duplicate VALUES ('faers', '1', '999', 0.99)",
+        "INSERT INTO srsql.counted_person VALUES (1, '999', 1)",
+        "INSERT INTO srsql.waiting VALUES (1, '999', '2011Q3')",
+    ],
+)
+def test_a_forgotten_case_is_found_wherever_a_backup_has_its_id(
+    db: Path, tmp_path: Path, left: str
+) -> None:
+    """Its reports may have been replaced by then, so that no raw table has it any more."""
+    with Engine(tmp_path / "backup.duckdb") as engine:
+        engine.con.execute(left)
+    with Engine(db) as engine:
+        engine.forget([999], reason="asked for")
+    assert restore(db, tmp_path / "backup.duckdb").forgotten == {"faers": 1}
+    with Engine(db, read_only=True) as engine:
+        named = [*((name, "case_id") for name in OF_RELEASES), *OF_DATASETS]
+        ids = {i for t, c in named for (i,) in engine.sql(f"SELECT {c} FROM srsql.{t}")}
+    assert "999" not in ids
 
 
 def test_a_restore_without_a_warehouse_has_to_be_told(db: Path, tmp_path: Path) -> None:
