@@ -41,6 +41,10 @@ PARTED = (
     "the release of {quarter} by {model} shows reports of a case in several regions, so the cases "
     "that match cannot be counted: give --scope group"
 )
+GROUP_LEFT_OUT = (
+    "scope=group is not judged: sets of quasi-identifiers share their groups, so that nobody who "
+    "knows one set knows in which group a case is"
+)
 BY_SETS = (
     "dataset {dataset} declares several sets of quasi-identifiers, of which no group is one: "
     "give --scope match"
@@ -144,6 +148,8 @@ class Audit(Framed):
     without_calendar: tuple[str, ...] = ()
     """Periods whose label no calendar knows: the next one in order counts as the one that follows.
     """
+    left_out: str | None = None
+    """A scope that was asked for and does not exist here, and why; None: there is none."""
 
     @property
     def verdict(self) -> str:
@@ -336,8 +342,10 @@ def _audit_by_set(
                 erasure=[named(group) for group in one.erasure],
             )
         )
+    left_out = GROUP_LEFT_OUT if "group" in options.scopes else None
     return replace(
         found[0],
+        left_out=left_out,
         safe=all(one.safe for one in found),
         releases=[row for one in found for row in one.releases],
         evidence=[group for one in found for group in one.evidence],

@@ -167,6 +167,8 @@ def audit_lines(audit: Audit, how: str) -> Iterator[str]:
             yield f"  and other groups of {row.quarter} at scope={row.scope} (--json shows more)"
     yield from _notes(audit.releases)
     yield from gap_lines(audit.gaps, audit.without_calendar)
+    if audit.left_out:
+        yield f"  {audit.left_out}"
 
 
 def _group(group: GroupEvidence, *, left: bool = False) -> Iterator[str]:

@@ -16,6 +16,7 @@ from support.sets import NAMES, SETS, Values, write_series, write_sets
 
 from srsql import Engine
 from srsql.engine.artifact.verify.verify import verify
+from srsql.engine.console.audit import audit_lines
 from srsql.engine.errors import SrsqlError
 from srsql.engine.models.bounding import Ppms
 
@@ -252,4 +253,9 @@ def test_a_range_and_a_draft_are_audited_by_set(tmp_path: Path) -> None:
         engine.release(PERIODS[2], **OPTIONS, model="ppms++", draft=True)
         engine.confirm(PERIODS[2])
         assert_withstood(engine, drawn)
-        assert engine.audit().safe
+        found = engine.audit()
+        assert found.safe
+        assert {row.scope.partition(",")[0] for row in found.releases} == {"match"}
+        assert "scope=group is not judged" in str(found.left_out)
+        assert any("scope=group is not judged" in line for line in audit_lines(found, "in full"))
+        assert engine.audit(scopes=["match"]).left_out is None
