@@ -466,7 +466,9 @@ def carried(
         ReleaseError: both are asked for, or nothing is carried.
         WarehouseError: Spark cannot be asked.
     """
-    request.need_something_to_carry(carrier, in_lake=lies_in_lake(warehouse, dataset))
+    request.need_something_to_carry(
+        carrier, in_lake=lies_in_lake(warehouse, dataset), by_set=bool(dataset.qid_set)
+    )
     if request.spark is None:
         yield request if carrier is None else replace(request, carrier=carrier)
         return

@@ -287,12 +287,15 @@ class Request:
         cases of a person may not."""
         return self.model.record_unit == "case" and not self.counts_persons
 
-    def need_something_to_carry(self, carrier: Carrier | None, *, in_lake: bool) -> None:
+    def need_something_to_carry(
+        self, carrier: Carrier | None, *, in_lake: bool, by_set: bool = False
+    ) -> None:
         """Refuse to ask Spark, or another carrier, for what is not carried at all.
 
         Args:
             carrier: that is asked, if one is.
             in_lake: the rows of the dataset lie in a lake, whose buckets are carried.
+            by_set: the dataset declares several sets of quasi-identifiers, which make no parts.
 
         Raises:
             ReleaseError: the text says what to do.
@@ -307,6 +310,11 @@ class Request:
         if "parts" not in declared(type(self.model)):
             raise ReleaseError(
                 f"{asked} is for parts, and the model {self.model.name} makes none: leave it out"
+            )
+        if by_set:
+            raise ReleaseError(
+                f"{asked} is for parts, and several sets of quasi-identifiers make none: leave it "
+                "out"
             )
         if self.model.parts == "1":
             raise ReleaseError(

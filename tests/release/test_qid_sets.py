@@ -314,6 +314,7 @@ def test_a_claim_that_the_rows_or_the_manifest_deny_is_refused(
         ({"count": "persons"}, "with which --count persons does not go: leave it out"),
         ({"max_delay": 1}, "with which --max-delay does not go: leave it out"),
         ({"parts": "4"}, "with which --parts does not go"),
+        ({"spark": "local[2]"}, "several sets of quasi-identifiers make none: leave it out"),
         ({"leftovers": "suppress"}, "with which --leftovers suppress does not go"),
         ({"on_infeasible": "suppress"}, "with which --on-infeasible suppress does not go"),
         ({"terms": "disassociate"}, "with which --terms does not go"),
