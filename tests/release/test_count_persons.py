@@ -155,6 +155,15 @@ def test_a_series_of_persons_goes_back_to_cases_only_with_a_yes(engine: Engine) 
     assert engine.release("2011Q4").manifest["counted"] == "persons"
 
 
+def test_a_series_of_cases_begins_to_count_persons_at_any_match(engine: Engine) -> None:
+    """The match of a series that counted no persons protected nobody, so that none is weaker."""
+    suspect(engine, look_alikes(engine, 1))
+    engine.release("2011Q3", **{**PERSONS, "count": "cases"})
+    engine.release("2011Q4", **{**PERSONS, "match": "0.95"}, change=True)
+    with pytest.raises(ReleaseError, match=r"promises less .*match 0.97, was 0.95"):
+        engine.set_series("main", match="0.97")
+
+
 def test_no_suspects_no_difference(engine: Engine) -> None:
     suspect(engine, [])
     one = engine.release("2011Q3", **ASKED, series="a", draft=True)
