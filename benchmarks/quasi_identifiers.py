@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
 from srsql import Engine
+from srsql.engine.study.row_settings import CRITERIA, kept_pairs
 
 FLAT = {
     "kinds": ("I", "F"),
@@ -128,7 +129,15 @@ def compare_sets(source: Path, quarter: str, all_k: Sequence[int]) -> None:
                 print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
-def measure(engine: Engine, quarter: str, count: int, k: int) -> str:
+def kept_signals(engine: Engine, quarter: str, series: str) -> str:
+    """Of the pairs that meet each criterion on originals, those that do on released cases."""
+    roles = ["all"]  # every drug of a report, whatever its role
+    found = engine.signals(every_pair=True, quarter=quarter, series=series, roles=roles).signals
+    pairs = (kept_pairs(found, criterion) for criterion in CRITERIA)
+    return " | ".join(f"{each.kept:,} of {each.before:,}, {each.others:,} others" for each in pairs)
+
+
+def measure(engine: Engine, quarter: str, count: int, k: int, *, signals: bool) -> str:
     """Release the quarter, audit the series, measure it, ask a question: one row of the table."""
     series = SERIES.format(k=k)
     made = engine.release(quarter, k=k, seed=1, series=series, allow_linkable=True)
@@ -152,6 +161,7 @@ def measure(engine: Engine, quarter: str, count: int, k: int) -> str:
     return (
         f"| {count} | {k} | {loss:.4f} | {told['cases']['withheld']} | {given_up} | "
         f"{told['groups']:,} | {cells} |"
+        + (f" {kept_signals(engine, quarter, series)} |" if signals else "")
     )
 
 
@@ -167,19 +177,24 @@ def command(arguments: Sequence[str]) -> None:
     parser.add_argument(
         "--sets", action="store_true", help="eight quasi-identifiers by set, and at once"
     )
+    parser.add_argument(
+        "--signals", action="store_true", help="the signals that are kept, by MHRA and EB05"
+    )
     asked = parser.parse_args(arguments)
     if asked.sets:
         compare_sets(asked.source, asked.quarter, list(map(int, asked.k.split(","))))
         return
+    more = " MHRA kept | EB05 kept |" if asked.signals else ""
     print(
         "| qids | k | NIL | withheld | given up | groups | release (s) | grouping | checks | "
-        "audit in it | audit in full | metrics | query |"
+        f"audit in it | audit in full | metrics | query |{more}"
     )
-    print("| ---: " * 13 + "|")
+    print("| ---: " * (15 if asked.signals else 13) + "|")
     for count in map(int, asked.qids.split(",")):
         with TemporaryDirectory() as name:
             dataset = dataset_of(Path(name), count)
             with Engine(Path(name) / "w.duckdb") as engine:
                 engine.ingest([asked.source], dataset=dataset)
                 for k in map(int, asked.k.split(",")):
-                    print(measure(engine, asked.quarter, count, k), flush=True)
+                    told = measure(engine, asked.quarter, count, k, signals=asked.signals)
+                    print(told, flush=True)
