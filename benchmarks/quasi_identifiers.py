@@ -130,11 +130,17 @@ def compare_sets(source: Path, quarter: str, all_k: Sequence[int]) -> None:
 
 
 def kept_signals(engine: Engine, quarter: str, series: str) -> str:
-    """Of the pairs that meet each criterion on originals, those that do on released cases."""
-    roles = ["all"]  # every drug of a report, whatever its role
-    found = engine.signals(every_pair=True, quarter=quarter, series=series, roles=roles).signals
-    pairs = (kept_pairs(found, criterion) for criterion in CRITERIA)
-    return " | ".join(f"{each.kept:,} of {each.before:,}, {each.others:,} others" for each in pairs)
+    """Of the pairs that meet each criterion on originals, those that do on released cases: of all
+    cases, and of those of women from 65 years on."""
+    cells = []
+    for condition in ({}, {"sex": "F", "min_age": 65}):
+        found = engine.signals(
+            every_pair=True, quarter=quarter, series=series, roles=["all"], **condition
+        ).signals
+        for criterion in CRITERIA:
+            each = kept_pairs(found, criterion)
+            cells.append(f"{each.kept:,} of {each.before:,}, {each.others:,} others")
+    return " | ".join(cells)
 
 
 def measure(engine: Engine, quarter: str, count: int, k: int, *, signals: bool) -> str:
@@ -184,12 +190,13 @@ def command(arguments: Sequence[str]) -> None:
     if asked.sets:
         compare_sets(asked.source, asked.quarter, list(map(int, asked.k.split(","))))
         return
-    more = " MHRA kept | EB05 kept |" if asked.signals else ""
+    kept = "MHRA kept | EB05 kept | MHRA, women from 65 | EB05, women from 65 |"
+    more = f" {kept}" if asked.signals else ""
     print(
         "| qids | k | NIL | withheld | given up | groups | release (s) | grouping | checks | "
         f"audit in it | audit in full | metrics | query |{more}"
     )
-    print("| ---: " * (15 if asked.signals else 13) + "|")
+    print("| ---: " * (17 if asked.signals else 13) + "|")
     for count in map(int, asked.qids.split(",")):
         with TemporaryDirectory() as name:
             dataset = dataset_of(Path(name), count)
