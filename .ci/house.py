@@ -27,7 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "srsql"
 FOLDERS = ("engine", "schemas", "sql_macros", "udfs")
-COMPILED = {"njit", "jit", "vectorize", "guvectorize"}
+COMPILED = {"njit", "leaf", "jit", "vectorize", "guvectorize"}
 FREE_OF_LIMITS = ("cli.py", "engine/api.py", "engine/api/")
 """Where a function may have as many parameters as a person can give options."""
 NO_TABLES = {"srsql_artifact", "srsql_data", "srsql_warehouse"}

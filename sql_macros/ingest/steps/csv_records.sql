@@ -2,7 +2,7 @@
 --   splits those into fields at $delimiter. For $path, $separator, $returns and $return_mark see
 --   srsql.physical_lines.
 -- Reads: nothing
--- Writes: physical(line, text, quoted; dropped), record(line, lines, field, fault)
+-- Writes: record(line, lines, field, fault)
 -- Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault); RFC 4180,
 --   section 2, rules 5 to 7 (quoted fields).
 
@@ -12,8 +12,9 @@
 -- lines that a span covers are put together. A quote counts only at the start of a field; what is
 -- never closed faults each of its lines. $field is a regular expression of one field and the
 -- delimiter behind it, $blank one that a blank record matches.
--- Lines are numbered by one thread, so that they are stored before they are split by all.
-CREATE OR REPLACE TEMP TABLE srsql_physical AS
+-- Lines are numbered by one thread, so that they are stored before they are split by all; the
+-- records take their place.
+CREATE OR REPLACE TEMP TABLE srsql_record AS
 SELECT
     line,
     text,
@@ -26,7 +27,7 @@ WITH effect AS (
         line,
         regexp_matches(text, $opens) AS from_outside,
         regexp_matches(text, $stays) AS from_inside
-    FROM temp.main.srsql_physical
+    FROM temp.main.srsql_record
     WHERE quoted
 ),
 
@@ -88,7 +89,7 @@ covered AS (
             range(
                 start,
                 1 + CASE
-                    WHEN unclosed THEN (SELECT max(p.line) FROM temp.main.srsql_physical AS p)
+                    WHEN unclosed THEN (SELECT max(p.line) FROM temp.main.srsql_record AS p)
                     ELSE close
                 END
             )
@@ -103,7 +104,7 @@ joined AS (
         p.text,
         p.quoted,
         c.line IS NOT NULL AS unclosed
-    FROM temp.main.srsql_physical AS p
+    FROM temp.main.srsql_record AS p
     LEFT JOIN covered AS c ON p.line = c.line
     WHERE c.line IS NULL OR c.unclosed
     UNION ALL
@@ -113,7 +114,7 @@ joined AS (
         string_agg(p.text, chr(10) ORDER BY p.line) AS text,
         true AS quoted,
         false AS unclosed
-    FROM temp.main.srsql_physical AS p
+    FROM temp.main.srsql_record AS p
     INNER JOIN covered AS c ON p.line = c.line
     WHERE NOT c.unclosed
     GROUP BY c.start
@@ -140,5 +141,3 @@ SELECT
         WHEN regexp_full_match(text, $blank) THEN 'blank line'
     END AS fault
 FROM joined;
-
-DROP TABLE temp.main.srsql_physical;
