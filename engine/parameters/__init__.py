@@ -312,6 +312,8 @@ def _taken(parts: Sequence[Any]) -> Takes | None:
         return OneOf(typing.get_args(parts[0]))
     if origin is abc.Callable:
         return Instance((abc.Callable,), "a function of one text")
+    if parts[0] is float:
+        return Instance((float, int), "a number such as 0.5")
     if isinstance(parts[0], type):
         return Instance((parts[0],), f"an object of the class {parts[0].__name__}")
     return None

@@ -371,7 +371,7 @@ class Instance(Takes):
         return self.what
 
     def parse(self, value: Any, option: str) -> Any:
-        """The object itself."""
-        if not isinstance(value, self.classes):
+        """The object itself; what is true or false is no number."""
+        if isinstance(value, bool) or not isinstance(value, self.classes):
             raise self.refused(value, option)
         return value

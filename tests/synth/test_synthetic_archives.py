@@ -155,6 +155,13 @@ def test_ranges_run_over_years() -> None:
     assert quarter_range("2011Q3", "2012Q2") == ["2011Q3", "2011Q4", "2012Q1", "2012Q2"]
 
 
+def test_a_scale_is_a_whole_number_or_not(tmp_path: Path) -> None:
+    made = [synthesize(tmp_path / f"{scale!r}", ["2004Q1"], scale=scale) for scale in (1, 1.0)]
+    assert made[0][0].read_bytes() == made[1][0].read_bytes()
+    with pytest.raises(SynthError, match="--scale True: give a number such as 0[.]5"):
+        synthesize(tmp_path / "none", ["2004Q1"], scale=True)
+
+
 def test_sizes_that_cannot_be_made_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SynthError, match="2031Q2"):
         synthesize(tmp_path, ["2031Q2"], scale=0.1)
