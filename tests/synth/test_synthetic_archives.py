@@ -158,7 +158,7 @@ def test_ranges_run_over_years() -> None:
 def test_a_scale_is_a_whole_number_or_not(tmp_path: Path) -> None:
     made = [synthesize(tmp_path / f"{scale!r}", ["2004Q1"], scale=scale) for scale in (1, 1.0)]
     assert made[0][0].read_bytes() == made[1][0].read_bytes()
-    with pytest.raises(SynthError, match="--scale True: give a number such as 0[.]5"):
+    with pytest.raises(SynthError, match=r"--scale True: give a number such as 0[.]5"):
         synthesize(tmp_path / "none", ["2004Q1"], scale=True)
 
 
