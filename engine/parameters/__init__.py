@@ -68,6 +68,8 @@ class Parameter:
     or, as far as anybody can tell, any ``different`` one."""
     weaker_than: Callable[[Any, Any], bool] | None = None
     """Whether the first value may protect less than the second, where no comparison tells."""
+    only_with: tuple[str, str] | None = None
+    """Keyword and value of another parameter, without which it has no effect; None: it has one."""
     of_run: bool = False
     """It concerns the making of one release; a series does not remember it."""
     compared: tuple[Any, ...] | None = None

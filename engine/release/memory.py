@@ -121,15 +121,17 @@ def _compared(
             changes.append(f"{keyword} {was.value}, whose content has changed")
         else:
             changes.append(f"{keyword} {_text(now)}, was {_text(was)}")
-        if _less(told, was, now) and not _said_nothing(keyword, stored):
+        if _had_effect(told, stored) and _less(told, was, now):
             weaker.append(changes[-1])
     return Remembered(tuple(found.values()), tuple(changes), tuple(dict.fromkeys(weaker)))
 
 
-def _said_nothing(keyword: str, stored: Mapping[str, SeriesParameter]) -> bool:
-    """Whether a parameter of the series had no effect: no persons were counted by a match."""
-    counted = stored.get("count")
-    return keyword == "match" and (counted is None or counted.value != "persons")
+def _had_effect(told: Parameter, stored: Mapping[str, SeriesParameter]) -> bool:
+    """Whether the series had what the parameter has an effect with."""
+    if told.only_with is None:
+        return True
+    keyword, value = told.only_with
+    return keyword in stored and stored[keyword].value == value
 
 
 def _text(parameter: SeriesParameter | None) -> str:

@@ -116,6 +116,7 @@ class Request:
         takes=Amount(1, noun="probability"),
         help="Match probability from which on two cases count as one person",
         weaker="higher",
+        only_with=("count", "persons"),
     )
     knowledge: Knowledge | None = parameter(
         None,
@@ -288,7 +289,7 @@ class Request:
         return self.model.record_unit == "case" and not self.counts_persons
 
     def need_something_to_carry(
-        self, carrier: Carrier | None, *, in_lake: bool, by_set: bool = False
+        self, carrier: Carrier | None, *, in_lake: bool, by_set: bool
     ) -> None:
         """Refuse to ask Spark, or another carrier, for what is not carried at all.
 

@@ -13,6 +13,7 @@ from support.quarters import crowd, write_quarter
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ForgetError, WarehouseError
 from srsql.engine.release.restore import OF_DATASETS, OF_RELEASES, restore
+from srsql.engine.warehouse.statements import dotted, quoted
 from srsql.engine.warehouse.warehouse import install
 
 OPTIONS: dict[str, Any] = {
@@ -135,7 +136,11 @@ def test_a_forgotten_case_is_found_wherever_a_backup_has_its_id(
     assert restore(db, tmp_path / "backup.duckdb").forgotten == {"faers": 1}
     with Engine(db, read_only=True) as engine:
         named = [*((name, "case_id") for name in OF_RELEASES), *OF_DATASETS]
-        ids = {i for t, c in named for (i,) in engine.sql(f"SELECT {c} FROM srsql.{t}")}
+        ids = {
+            i
+            for t, c in named
+            for (i,) in engine.sql(f"SELECT {quoted(c)} FROM {dotted('srsql', t)}")
+        }
     assert "999" not in ids
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba.core.errors import NumbaError
 
 import srsql.udfs
 from srsql.udfs import Ints
@@ -66,7 +67,7 @@ def test_a_leaf_cannot_make_an_array() -> None:
     def total(count: int) -> int:
         return int(np.arange(count).sum())
 
-    with pytest.raises(Exception, match=r"NRT required|No implementation of function"):
+    with pytest.raises(NumbaError, match=r"NRT required|No implementation of function"):
         total(3)
 
 

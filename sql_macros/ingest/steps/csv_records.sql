@@ -6,12 +6,6 @@
 -- Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault); RFC 4180,
 --   section 2, rules 5 to 7 (quoted fields).
 
--- A line read from outside quotes may end inside ($opens) and one read from inside may stay inside
--- ($stays); composing these two-state maps by a running window gives the state before each line.
--- A line without a quote changes no state, so that only the others go through the windows, and only
--- lines that a span covers are put together. A quote counts only at the start of a field; what is
--- never closed faults each of its lines. $field is a regular expression of one field and the
--- delimiter behind it, $blank one that a blank record matches.
 -- Lines are numbered by one thread, so that they are stored before they are split by all; the
 -- records take their place.
 CREATE OR REPLACE TEMP TABLE srsql_record AS
@@ -21,6 +15,12 @@ SELECT
     contains(text, '"') AS quoted
 FROM srsql.physical_lines($path, $separator, $returns, $return_mark);
 
+-- A line read from outside quotes may end inside ($opens) and one read from inside may stay inside
+-- ($stays); composing these two-state maps by a running window gives the state before each line.
+-- A line without a quote changes no state, so that only the others go through the windows, and only
+-- lines that a span covers are put together. A quote counts only at the start of a field; what is
+-- never closed faults each of its lines. $field is a regular expression of one field and the
+-- delimiter behind it, $blank one that a blank record matches.
 CREATE OR REPLACE TEMP TABLE srsql_record AS
 WITH effect AS (
     SELECT
