@@ -25,7 +25,7 @@ from srsql.engine.ingest.account import IngestedFile, IngestedPeriod, Status
 from srsql.engine.ingest.derive import make_derived
 from srsql.engine.ingest.raw_tables import (
     CODE,
-    JUDGED,
+    REJECTED,
     Place,
     column_places,
     create_raw_tables,
@@ -34,6 +34,7 @@ from srsql.engine.ingest.raw_tables import (
     load_statement,
 )
 from srsql.engine.ingest.records import (
+    RECORD,
     ExtractedFile,
     RecordTable,
     drop_temporary,
@@ -351,16 +352,16 @@ class _PeriodIngestion:
         """Load one table's records; how many there are, and how many were loaded."""
         warehouse, dataset, declared = self.warehouse, self.dataset, self.dataset.table(name)
         places = column_places(key.file, dataset, declared, records)
+        rows = records.table
         warehouse.run(rejects.judge_statement(dataset, declared, places, records))
-        drop_temporary(warehouse, records.table)
         if name == dataset.report_table:
-            warehouse.run(query("ingest/rejects", "repeated_reports"))
+            warehouse.run(rejects.repeats_statement(dataset, places, rows))
         if self.forgotten is not None:
-            known_cases.reject_forgotten(warehouse, dataset, declared, places, self.forgotten)
-        warehouse.run(load_statement(dataset, declared, places, key.quarter, self.place))
-        rejects.store_rejects(warehouse, dataset, declared, places, key, self.place)
-        loaded = account.count_loaded(warehouse, dataset, declared, key.quarter, self.place)
-        drop_temporary(warehouse, JUDGED)
+            known_cases.reject_forgotten(warehouse, dataset, declared, places, self.forgotten, rows)
+        warehouse.run(load_statement(dataset, declared, places, key.quarter, rows, self.place))
+        rejects.store_rejects(warehouse, dataset, declared, places, key, rows, self.place)
+        loaded = account.count_loaded(warehouse, dataset, declared, key.quarter, rows, self.place)
+        drop_temporary(warehouse, rows, REJECTED)
         return records.count, loaded
 
     def _withdrawn_cases(self, extracted: ExtractedFile, key: FileKey) -> tuple[int, int]:
@@ -374,14 +375,16 @@ class _PeriodIngestion:
             },
         )
         if self.forgotten is not None:
-            known_cases.reject_forgotten(self.warehouse, self.dataset, None, {}, self.forgotten)
+            known_cases.reject_forgotten(
+                self.warehouse, self.dataset, None, {}, self.forgotten, RECORD
+            )
         self.warehouse.run(
             query("ingest/account", "store_withdrawn"),
             {"dataset": self.dataset.name, "ingestion": key.ingestion},
         )
         rejects.store_records(self.warehouse, self.dataset, key)
-        loaded = self.warehouse.value(query("ingest/account", "records_to_load"))
-        drop_temporary(self.warehouse, JUDGED)
+        loaded = self.warehouse.value(query("ingest/account", "withdrawals"))
+        drop_temporary(self.warehouse, RECORD, REJECTED)
         return extracted.lines, int(loaded)
 
     def _with_derived(self, files: list[IngestedFile]) -> list[IngestedFile]:

@@ -13,7 +13,7 @@ from typing import Literal
 from sqlglot import exp
 
 from srsql.engine.errors import IngestError
-from srsql.engine.ingest.raw_tables import Place
+from srsql.engine.ingest.raw_tables import Place, loadable
 from srsql.engine.ingest.rejects import count_rejects
 from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import column, query
@@ -64,6 +64,7 @@ def count_loaded(
     dataset: Dataset,
     declared: Table,
     quarter: str,
+    records: str,
     place: Place = raw_table,
 ) -> int:
     """Records of one file in the warehouse, counted in the raw table where a record is a row.
@@ -73,11 +74,13 @@ def count_loaded(
         dataset: the dataset.
         declared: the table that the file fills.
         quarter: the period of the file.
+        records: the temporary table or view that has its records.
         place: where its rows were loaded into.
     """
+    number = exp.Count(this=exp.Star())
     if declared.unpivot:
-        return int(warehouse.value(query("ingest/account", "records_to_load")))
-    rows = exp.select(exp.Count(this=exp.Star())).from_(place(dataset, declared.name))
+        return int(warehouse.value(loadable(records).select(number).sql(dialect="duckdb")))
+    rows = exp.select(number).from_(place(dataset, declared.name))
     rows = rows.where(column("quarter").eq(exp.Placeholder()))
     return int(warehouse.value(rows.sql(dialect="duckdb"), [quarter]))
 

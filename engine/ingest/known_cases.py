@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from srsql.engine.ingest.raw_tables import JUDGED, identifier
+from srsql.engine.ingest.raw_tables import REJECTED, identifier
 from srsql.engine.ingest.records import call, drop_temporary, field_at, text_of
 from srsql.engine.warehouse.catalog import forgotten_pads
 from srsql.engine.warehouse.layout import derived, qids_of, raw_table, term_placeholders
@@ -53,38 +53,51 @@ def reject_forgotten(
     declared: Table | None,
     places: Mapping[str, int],
     pads: Pads,
+    records: str,
 ) -> None:
-    """Give the judged records of forgotten cases a reason, and take their text away.
+    """Reject the records of forgotten cases, and take their text away.
 
     A record is of such a case by its case id, or by its report id where the report was recognized.
     A record that cannot be loaded anyway loses its text where any of its fields is such an id.
 
     Args:
-        warehouse: with ``srsql_judged``; the report table comes before the others.
+        warehouse: with ``REJECTED``; the report table comes before the others.
         dataset: names the ids.
         declared: the table that the file fills; None: a list of withdrawn cases.
         places: where its columns are in the file.
         pads: see ``open_forgotten``.
+        records: the temporary table or view that has them; of a list (line, field, case_id).
     """
     if declared is None:
-        case_id: exp.Expression = column("case_id")
+        case_id: exp.Expression = column("case_id", "r")
         report_id: exp.Expression = exp.null()
     else:
         place = places.get(dataset.case_id)
-        case_id = identifier(dataset, field_at(place)) if place else exp.null()
-        report_id = identifier(dataset, field_at(places[dataset.report_id]))
-    lines = exp.select(
-        "line",
-        exp.alias_(exp.cast(case_id, "VARCHAR"), "case_id"),
-        exp.alias_(exp.cast(report_id, "VARCHAR"), "report_id"),
-        "CASE WHEN reason IS NOT NULL THEN field ELSE [] END AS field",
-    ).from_(temporary(JUDGED))
+        case_id = identifier(dataset, field_at(place, "r")) if place else exp.null()
+        report_id = identifier(dataset, field_at(places[dataset.report_id], "r"))
+    lines = (
+        exp.select(
+            column("line", "r"),
+            exp.alias_(exp.cast(case_id, "VARCHAR"), "case_id"),
+            exp.alias_(exp.cast(report_id, "VARCHAR"), "report_id"),
+            "CASE WHEN j.line IS NOT NULL THEN j.field ELSE [] END AS field",
+        )
+        .from_(temporary(records, "r"))
+        .join(
+            temporary(REJECTED, "j"),
+            on=column("line", "j").eq(column("line", "r")),
+            join_type="left",
+        )
+    )
+    if declared is not None:
+        lines = lines.where("r.line > 1")
     warehouse.run(create(temporary(LINE), lines, temp=True))
     written = {"ends": SPACES, "integer": dataset.id_type == "integer"}
     warehouse.run(query(TOPIC, "recognize"), {**pads, **written, "dataset": dataset.name})
     if declared is not None and declared.name == dataset.report_table:
         warehouse.run(query(TOPIC, "reports"))
     warehouse.run(query(TOPIC, "reject"))
+    warehouse.run(query(TOPIC, "reject_alone"))
     warehouse.run(query(TOPIC, "blank"), written)
     drop_temporary(warehouse, LINE)
 

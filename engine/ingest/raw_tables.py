@@ -31,8 +31,8 @@ from srsql.schemas import Dataset, Qid, Table
 CODE = "srsql_code"
 Place = Callable[..., exp.Table]
 """Where the rows of a period are loaded into, called as ``raw_table`` is."""
-JUDGED = "srsql_judged"
-"""The temporary table of the records of one file and why each cannot be loaded; see ``rejects``."""
+REJECTED = "srsql_rejected_record"
+"""The temporary table of the records of one file that cannot be loaded; see ``rejects``."""
 
 
 def create_raw_tables(warehouse: Warehouse, dataset: Dataset, place: Place = raw_table) -> None:
@@ -131,6 +131,7 @@ def load_statement(
     declared: Table,
     places: Mapping[str, int],
     quarter: str,
+    records: str,
     place: Place = raw_table,
 ) -> str:
     """The statement that inserts the records that can be loaded, with their derived columns.
@@ -140,16 +141,17 @@ def load_statement(
         declared: the table.
         places: where its columns are in the file (see ``column_places``).
         quarter: the period of the file.
+        records: the temporary table or view that has them.
         place: where the rows are loaded into.
 
     Returns:
-        An INSERT into the raw table, in the order of the file, over ``srsql_judged`` and
+        An INSERT into the raw table, in the order of the file, over the records, ``REJECTED`` and
         ``srsql_code``.
     """
     # a select that grows column by column is copied with all its columns every time
     names = source_columns(declared)
     values = (exp.alias_(_value(dataset, declared, places, n), n, quoted=True) for n in names)
-    parsed = exp.select("line", *values).from_(temporary(JUDGED)).where("reason IS NULL")
+    parsed = loadable(records).select(column("line", "r"), *values, copy=False)
     rows = exp.select().from_(parsed.subquery("parsed", copy=False), copy=False)
     usable: list[exp.Expression] = []
     made = made_columns(dataset, declared)
@@ -157,7 +159,7 @@ def load_statement(
         if derived(qid.name) in made:
             continue
         if qid.kind == "numeric":
-            rows = _granules_join(rows, dataset, declared, places, qid)
+            rows = _granules_join(rows, dataset, declared, places, qid, records)
             usable.append(column("granules", f"number_{qid.name}"))
         else:
             rows = code_join(rows, qid, "parsed")
@@ -187,14 +189,33 @@ def load_statement(
     return exp.Insert(this=target, expression=rows).sql(dialect="duckdb")
 
 
+def loadable(records: str) -> exp.Select:
+    """FROM and WHERE of the records of a file, as ``r``, that can be loaded; see ``REJECTED``.
+
+    Args:
+        records: the temporary table or view that has them.
+    """
+    rejected = exp.select("line").from_(temporary(REJECTED))
+    return (
+        exp.select()
+        .from_(temporary(records, "r"))
+        .where("r.line > 1", exp.Not(this=column("line", "r").isin(query=rejected)))
+    )
+
+
 def _granules_join(
-    rows: exp.Select, dataset: Dataset, declared: Table, places: Mapping[str, int], qid: Qid
+    rows: exp.Select,
+    dataset: Dataset,
+    declared: Table,
+    places: Mapping[str, int],
+    qid: Qid,
+    records: str,
 ) -> exp.Select:
     """Rows with the granules of a numeric QID, which are worked out once for equal values."""
     alias = f"number_{qid.name}"
     names = [qid.column, *([qid.unit_column] if qid.unit_column is not None else [])]
     written = (exp.alias_(_value(dataset, declared, places, n), n, quoted=True) for n in names)
-    values = exp.select(*written).distinct().from_(temporary(JUDGED)).where("reason IS NULL")
+    values = loadable(records).select(*written, copy=False).distinct(copy=False)
     granules = units.granules_or_reason(qid)[0]
     numbers = exp.select(
         *(column(n, "known") for n in names), exp.alias_(granules, "granules")

@@ -1,8 +1,8 @@
 """A file becomes records: unpacked, UTF-8, LF line ends, then one row for each record.
 
-Every reader leaves a temporary table of records (line, lines, field, fault): the record's first
-physical line, how many lines it takes, its fields as a list, and why it cannot be read at all (or
-NULL). The header is the record of line 1; a Parquet file counts as having one. No file is read
+Every reader leaves a temporary table or view of records (line, lines, field, fault): the record's
+first physical line, how many lines it takes, its fields as a list, and why it cannot be read at all
+(or NULL). The header is the record of line 1; a Parquet file counts as having one. No file is read
 into memory as one piece.
 """
 
@@ -29,6 +29,9 @@ from srsql.schemas import Source
 
 RECORD = "srsql_record"
 """The temporary table that the records of a file are read into."""
+SPLIT_LINE = "srsql_split_line"
+"""The view of the records of FAERS ASCII, of whose lines the table is: splitting a line where it is
+read takes less time than storing its fields and reading these."""
 LONGEST_LINE = 8 << 20
 SEPARATOR = "\U0010fffe"
 """A noncharacter that no line holds after extraction: the line scan's column delimiter."""
@@ -62,7 +65,7 @@ class RecordTable:
     """The records of one file or table, and what its header promises."""
 
     table: str
-    """The temporary table that holds them."""
+    """The temporary table or view that has them."""
     names: tuple[str, ...]
     """Column names, trimmed, lower-cased; without the empty one a trailing separator makes."""
     width: int
@@ -177,7 +180,7 @@ def read_records(
     source: Source,
     max_unpacked: str | None = None,
 ) -> RecordTable:
-    """Fill ``srsql_record`` from one extracted file and read its header.
+    """Read the records of one extracted file, and its header.
 
     Args:
         warehouse: where the records go.
@@ -199,11 +202,15 @@ def read_records(
             return _read_parquet(warehouse, extracted, Unpacking(file, most_unpacked(max_unpacked)))
     if extracted.lines == 0:
         raise IngestError(f"{file} is empty, without even a header: get the file again")
-    step, quoting = "ingest/dollar_records", {"blank": f"{SPACES}*"}
-    if source.reader != "dollar":
-        step, quoting = "ingest/csv_records", _quoting(source)
-    warehouse.run_step(step, {**line_parameters(extracted), **quoting})
-    header, lines, fault = warehouse.rows(query("ingest/records", "header"))[0]
+    lines_of = line_parameters(extracted)
+    if source.reader == "dollar":
+        name = SPLIT_LINE
+        warehouse.run_step("ingest/line_records", lines_of)
+        warehouse.run(create(temporary(name), _split_lines(), "VIEW", temp=True))
+    else:
+        name = RECORD
+        warehouse.run_step("ingest/csv_records", {**lines_of, **_quoting(source)})
+    header, lines, fault = warehouse.rows(query("ingest/records", "header", record=name))[0]
     if extracted.returns and lines == extracted.lines:
         raise IngestError(f"{file}: its lines end in bare carriage returns: convert them to LF")
     if fault is not None:
@@ -212,12 +219,26 @@ def read_records(
     if len(names) > 1 and not names[-1]:
         names.pop()
     count, plain, trailing = warehouse.rows(
-        query("ingest/records", "widths"), {"width": len(names)}
+        query("ingest/records", "widths", record=name), {"width": len(names)}
     )[0]
-    covered = warehouse.value(query("ingest/records", "lines_of_records"))
+    covered = warehouse.value(query("ingest/records", "lines_of_records", record=name))
     if covered != extracted.lines:
         raise IngestError(f"{file}: {extracted.lines} lines, but {covered} in records: a defect")
-    return RecordTable(RECORD, tuple(names), len(names) + (trailing > plain), count)
+    return RecordTable(name, tuple(names), len(names) + (trailing > plain), count)
+
+
+def _split_lines() -> exp.Select:
+    """The records of FAERS ASCII: a line is one, "$" separates fields, nothing is quoted.
+
+    Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault).
+    """
+    blank = call("regexp_full_match", column("text"), text_of(f"{SPACES}*"))
+    return exp.select(
+        "line",
+        exp.alias_(exp.Literal.number(1), "lines"),
+        exp.alias_(call("string_split", column("text"), text_of("$")), "field"),
+        exp.alias_(exp.Case().when(blank, text_of("blank line")), "fault"),
+    ).from_(temporary(RECORD))
 
 
 def line_parameters(extracted: ExtractedFile) -> dict[str, str | bool]:
@@ -320,14 +341,16 @@ def plain_name(name: str) -> str:
 
 
 def drop_temporary(warehouse: Warehouse, *names: str) -> None:
-    """Drop the temporary tables of these names that there are."""
+    """Drop the temporary tables of these names that there are, and what records are views of."""
     for name in names:
-        warehouse.run(query("ingest/records", "drop", table=name))
+        if name == SPLIT_LINE:
+            warehouse.run(query("ingest/records", "drop_view", view=name))
+        warehouse.run(query("ingest/records", "drop", table=RECORD if name == SPLIT_LINE else name))
 
 
-def field_at(place: int) -> exp.Expression:
-    """One field of a record, by its place from 1."""
-    return call("list_extract", column("field"), exp.Literal.number(place))
+def field_at(place: int, source: str | None = None) -> exp.Expression:
+    """One field of a record, by its place from 1; ``source``: the alias of the records."""
+    return call("list_extract", column("field", source), exp.Literal.number(place))
 
 
 def call(name: str, *arguments: exp.Expression) -> exp.Expression:

@@ -1,8 +1,9 @@
 """Rejected lines and values: why each is not taken as it stands, where it is stored, how it counts.
 
-Every record of a file is judged once (``judge_statement``). A record with a reason is no row of the
-raw table; of the others, a value that is impossible counts as missing. Both go to ``srsql.reject``
-with file, line and reason, and ``count_rejects`` counts them there: the only place that does.
+Every record of a file is judged once (``judge_statement``). A record with a reason stands in
+``REJECTED`` and is no row of the raw table; of the others, a value that is impossible counts as
+missing. Both go to ``srsql.reject`` with file, line and reason, and ``count_rejects`` counts them
+there: the only place that does.
 """
 
 from __future__ import annotations
@@ -14,16 +15,24 @@ from sqlglot import exp
 
 from srsql.engine.ingest import units
 from srsql.engine.ingest.raw_tables import (
-    JUDGED,
+    REJECTED,
     Place,
     code_join,
     identifier,
+    loadable,
     node_label,
 )
 from srsql.engine.ingest.records import RecordTable, call, field_at, is_null, known, text_of
 from srsql.engine.warehouse.catalog import trimmed
 from srsql.engine.warehouse.layout import derived, qids_of, raw_table
-from srsql.engine.warehouse.statements import SPACES, column, create, query, temporary
+from srsql.engine.warehouse.statements import (
+    SPACES,
+    column,
+    create,
+    query,
+    temporary,
+    with_rows,
+)
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
 from srsql.schemas.derived import Period
@@ -44,7 +53,7 @@ class FileKey:
 def judge_statement(
     dataset: Dataset, declared: Table, places: Mapping[str, int], records: RecordTable
 ) -> str:
-    """The statement that fills ``srsql_judged``: every record with its reason.
+    """The statement that fills ``REJECTED``: the records that cannot be loaded, and why.
 
     Args:
         dataset: declares which columns are ids.
@@ -53,9 +62,8 @@ def judge_statement(
         records: the records of the file.
 
     Returns:
-        A CREATE of ``srsql_judged (line, lines, field, reason)``, of reports with ``report_id``;
-        the reason is NULL where the record can be loaded, unless its report is there before
-        (``repeated_reports``).
+        A CREATE of ``REJECTED (line, field, reason)``. Records of a report that is there before
+        come to it afterwards (``repeats_statement``).
     """
     report = declared.name == dataset.report_table
     report_id = field_at(places[dataset.report_id])
@@ -69,11 +77,29 @@ def judge_statement(
         wrong = exp.Case().when(is_null(trimmed(value)), text_of(f"blank {name}"))
         wrong = wrong.else_(text_of(f"{name} is not an integer"))
         reason = reason.when(is_null(identifier(dataset, value)), wrong)
-    judged = exp.select("line", "lines", "field", exp.alias_(reason, "reason"))
-    if report:
-        judged = judged.select(exp.alias_(identifier(dataset, report_id), "report_id"))
+    judged = exp.select("line", "field", exp.alias_(reason, "reason"))
     judged = judged.from_(temporary(records.table)).where("line > 1")
-    return create(temporary(JUDGED), judged, temp=True)
+    faulty = exp.select("j.line", "j.field", "j.reason").from_(judged.subquery("j"))
+    return create(temporary(REJECTED), faulty.where("NOT j.reason IS NULL"), temp=True)
+
+
+def repeats_statement(dataset: Dataset, places: Mapping[str, int], records: str) -> str:
+    """The statement that rejects all but the first of the records of one report.
+
+    Args:
+        dataset: declares which columns are ids.
+        places: where they are in the file of the reports.
+        records: the temporary table or view that has them.
+
+    Returns:
+        An INSERT into ``REJECTED``.
+    """
+    report_id = identifier(dataset, field_at(places[dataset.report_id]))
+    reports = loadable(records).select(
+        column("line", "r"), exp.alias_(report_id, "report_id"), copy=False
+    )
+    repeated = with_rows(query("ingest/rejects", "repeats", record=records), report=reports)
+    return f"INSERT INTO {temporary(REJECTED).sql(dialect='duckdb')} {repeated.sql('duckdb')}"
 
 
 def _width_faults(records: RecordTable) -> list[tuple[exp.Expression, str]]:
@@ -105,6 +131,7 @@ def store_rejects(
     declared: Table,
     places: Mapping[str, int],
     key: FileKey,
+    records: str,
     place: Place = raw_table,
 ) -> None:
     """Write the rejected records and values of one file to ``srsql.reject``.
@@ -115,10 +142,12 @@ def store_rejects(
         declared: the table that the file fills.
         places: where its columns are in the file.
         key: the file.
+        records: the temporary table or view that has them.
         place: where its rows were loaded into.
     """
     store_records(warehouse, dataset, key)
-    for statement in value_statements(dataset, declared, places, place):
+    statements = value_statements(dataset, declared, place)
+    for statement in statements + id_statements(dataset, declared, places, records):
         warehouse.run(statement, _parameters(dataset, key))
 
 
@@ -146,15 +175,12 @@ def _parameters(dataset: Dataset, key: FileKey) -> dict[str, str | int]:
     }
 
 
-def value_statements(
-    dataset: Dataset, declared: Table, places: Mapping[str, int], place: Place = raw_table
-) -> list[str]:
-    """The statements that store the rejected values, one for each column that may have some.
+def value_statements(dataset: Dataset, declared: Table, place: Place = raw_table) -> list[str]:
+    """The statements that store the rejected values, one for each quasi-identifier.
 
     Args:
         dataset: declares the roles of the columns.
         declared: the table that the file fills.
-        places: where its columns are in the file.
         place: where its rows were loaded into.
 
     Returns:
@@ -176,16 +202,34 @@ def value_statements(
             values = code_join(exp.select().from_(rows.subquery("raw")), qid, "raw")
             reason = node_label(qid, "raw")[1]
         found.append(_store(values, column(derived("line"), "raw"), qid.column, value, reason))
-    if declared.name != dataset.report_table:
+    return found
+
+
+def id_statements(
+    dataset: Dataset, declared: Table, places: Mapping[str, int], records: str
+) -> list[str]:
+    """The statements that store the case ids of a child table that are none.
+
+    Args:
+        dataset: declares which columns are ids.
+        declared: the table that the file fills.
+        places: where its columns are in the file.
+        records: the temporary table or view that has them.
+
+    Returns:
+        INSERTs into ``srsql.reject`` with the parameters $ingestion, $dataset, $quarter, $file.
+    """
+    found = []
+    if declared.name != dataset.report_table and dataset.id_type == "integer":
         for name in dataset.id_columns:
-            if name in places and name != dataset.report_id and dataset.id_type == "integer":
+            if name in places and name != dataset.report_id:
                 value = trimmed(field_at(places[name]))
                 wrong = is_null(identifier(dataset, field_at(places[name])))
                 reason = exp.Case().when(
                     exp.and_(known(value), wrong), text_of("case id is not an integer")
                 )
-                values = exp.select().from_(temporary(JUDGED)).where("reason IS NULL")
-                found.append(_store(values, column("line"), name, value, reason))
+                values = loadable(records)
+                found.append(_store(values, column("line", "r"), name, value, reason))
     return found
 
 
@@ -203,7 +247,7 @@ def store_derived(
     declared = dataset.table(dataset.report_table)
     made = {each.name for each in dataset.derived}
     own = dataset.model_copy(update={"qid": tuple(q for q in dataset.qid if q.column in made)})
-    statements = value_statements(own, declared, {}, place)
+    statements = value_statements(own, declared, place)
     period = exp.EQ(this=column("quarter", "t"), expression=exp.Parameter(this="quarter"))
     rows = exp.select().from_(place(dataset, declared.name, "t")).where(period)
     for each in dataset.derived:

@@ -8,7 +8,12 @@ from support.snapshots import check_snapshot
 from srsql.engine.ingest.account import orphans_statement
 from srsql.engine.ingest.raw_tables import code_table, column_places, load_statement
 from srsql.engine.ingest.records import RECORD, RecordTable
-from srsql.engine.ingest.rejects import judge_statement, value_statements
+from srsql.engine.ingest.rejects import (
+    id_statements,
+    judge_statement,
+    repeats_statement,
+    value_statements,
+)
 from srsql.engine.ingest.relations import Relation, period_rows
 from srsql.schemas import load_dataset
 
@@ -34,10 +39,14 @@ def test_the_statements_of_a_table(dataset_name: str, table: str) -> None:
     places = column_places("file.txt", dataset, declared, records)
     own = f"{dataset_name}_{table}"
     check(f"{own}_judge", judge_statement(dataset, declared, places, records))
-    check(f"{own}_load", load_statement(dataset, declared, places, "2022Q4"))
-    for number, statement in enumerate(value_statements(dataset, declared, places), 1):
+    check(f"{own}_load", load_statement(dataset, declared, places, "2022Q4", RECORD))
+    stored = value_statements(dataset, declared)
+    stored += id_statements(dataset, declared, places, RECORD)
+    for number, statement in enumerate(stored, 1):
         check(f"{own}_values_{number}", statement)
-    if table != dataset.report_table:
+    if table == dataset.report_table:
+        check(f"{own}_repeats", repeats_statement(dataset, places, RECORD))
+    else:
         check(f"{own}_orphans", orphans_statement(dataset, declared))
 
 

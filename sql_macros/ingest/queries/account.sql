@@ -1,20 +1,22 @@
 -- The books of an ingestion, as the catalog keeps them.
 -- Source: SPEC section 5 (ingested files with SHA-256), section 16 (nothing is silently dropped).
 
--- name: records_to_load
--- Records of a file that are loaded, where they are not as many rows of a raw table.
-SELECT count(*) AS records FROM temp.main.srsql_judged AS j WHERE j.reason IS NULL;
+-- name: withdrawals
+-- Lines of a list that withdraw a case.
+SELECT count(*) AS lines
+FROM temp.main.srsql_record AS w
+ANTI JOIN temp.main.srsql_rejected_record AS j ON w.line = j.line;
 
 -- name: store_withdrawn
--- The cases that the judged lines of a list withdraw.
+-- The cases that the lines of a list withdraw.
 INSERT INTO srsql.deleted_case
 SELECT DISTINCT
     $dataset AS dataset,
-    j.case_id,
+    w.case_id,
     $ingestion AS ingestion_id
-FROM temp.main.srsql_judged AS j
-WHERE j.reason IS NULL
-ORDER BY j.case_id;
+FROM temp.main.srsql_record AS w
+ANTI JOIN temp.main.srsql_rejected_record AS j ON w.line = j.line
+ORDER BY w.case_id;
 
 -- name: store_file
 -- Store what became of one file.

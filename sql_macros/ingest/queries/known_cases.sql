@@ -33,20 +33,27 @@ WHERE l.report_id IS NOT NULL;
 
 -- name: reject
 -- Records of forgotten cases are rejected, without their text.
-UPDATE temp.main.srsql_judged AS j
-SET reason = 'forgotten_case', field = []
-WHERE j.line IN (
-    SELECT l.line
-    FROM temp.main.srsql_forgotten_line AS l
-    INNER JOIN temp.main.srsql_forgotten_id AS f
-        ON
-            (f.kind = 'case' AND l.case_id = f.id)
-            OR (f.kind = 'report' AND l.report_id = f.id)
+INSERT INTO temp.main.srsql_rejected_record
+SELECT DISTINCT
+    l.line,
+    []::VARCHAR[] AS field,
+    'forgotten_case' AS reason
+FROM temp.main.srsql_forgotten_line AS l
+INNER JOIN temp.main.srsql_forgotten_id AS f
+    ON
+        (f.kind = 'case' AND l.case_id = f.id)
+        OR (f.kind = 'report' AND l.report_id = f.id);
+
+-- name: reject_alone
+-- What they would be rejected for besides is not told.
+DELETE FROM temp.main.srsql_rejected_record AS j
+WHERE j.reason <> 'forgotten_case' AND j.line IN (
+    SELECT f.line FROM temp.main.srsql_rejected_record AS f WHERE f.reason = 'forgotten_case'
 );
 
 -- name: blank
 -- A record that cannot be loaded anyway keeps its reason, but not its text.
-UPDATE temp.main.srsql_judged AS j
+UPDATE temp.main.srsql_rejected_record AS j
 SET field = list_transform(j.field, LAMBDA part: '')
 WHERE j.reason <> 'forgotten_case' AND j.line IN (
     SELECT t.line

@@ -34,6 +34,10 @@ SELECT f.* FROM read_parquet($path, hive_partitioning = false) AS f WHERE false;
 SELECT coalesce(sum(m.num_rows), 0)::BIGINT AS parquet_rows
 FROM parquet_file_metadata($path) AS m;
 
+-- name: drop_view
+-- Drop a temporary view, if it is there.
+DROP VIEW IF EXISTS temp.main.srsql_view;
+
 -- name: drop
 -- Drop a temporary table, if it is there.
 DROP TABLE IF EXISTS temp.main.srsql_table;

@@ -1,23 +1,24 @@
 -- Rejected records: where they are stored, and how they count.
 -- Source: SPEC section 16 (malformed input is counted, and kept with file, line and reason).
 
--- name: repeated_reports
--- Of the records of one report that could be loaded, all but the first are rejected.
-UPDATE temp.main.srsql_judged AS j
-SET reason = 'duplicate report id'
-WHERE j.line IN (
+-- name: repeats
+-- Of the records of one report (report: line, report_id; those that can be loaded) all but the
+-- first, as they are rejected.
+SELECT
+    r.line,
+    r.field,
+    'duplicate report id' AS reason
+FROM temp.main.srsql_record AS r
+WHERE r.line IN (
     SELECT n.line
     FROM (
         SELECT
-            r.line,
-            row_number() OVER (PARTITION BY r.report_id ORDER BY r.line) AS place
-        FROM temp.main.srsql_judged AS r
+            p.line,
+            row_number() OVER (PARTITION BY p.report_id ORDER BY p.line) AS place
+        FROM report AS p
         WHERE
-            r.reason IS NULL
-            AND r.report_id IN (
-                SELECT d.report_id
-                FROM temp.main.srsql_judged AS d
-                WHERE d.reason IS NULL
+            p.report_id IN (
+                SELECT d.report_id FROM report AS d
                 GROUP BY d.report_id
                 HAVING count(*) > 1
             )
@@ -48,8 +49,7 @@ SELECT
         ),
         $length
     ) AS record
-FROM temp.main.srsql_judged AS j
-WHERE j.reason IS NOT NULL
+FROM temp.main.srsql_rejected_record AS j
 ORDER BY j.line;
 
 -- name: counts

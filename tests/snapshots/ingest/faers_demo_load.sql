@@ -69,7 +69,7 @@ SELECT
   "code_sex"."label"
 FROM (
   SELECT
-    line,
+    "r"."line",
     CASE
       WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
       THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
@@ -114,9 +114,14 @@ FROM (
     CAST(NULL AS TEXT) AS "death_dt",
     CAST(NULL AS TEXT) AS "confid",
     CAST(NULL AS TEXT) AS "image"
-  FROM "temp"."main"."srsql_judged"
+  FROM "temp"."main"."srsql_record" AS "r"
   WHERE
-    reason IS NULL
+    r.line > 1
+    AND NOT "r"."line" IN (
+      SELECT
+        line
+      FROM "temp"."main"."srsql_rejected_record"
+    )
 ) AS parsed
 LEFT JOIN (
   SELECT
@@ -202,9 +207,14 @@ LEFT JOIN (
           SELECT DISTINCT
             NULLIF(LIST_EXTRACT("field", 4), '') AS "age",
             NULLIF(LIST_EXTRACT("field", 5), '') AS "age_cod"
-          FROM "temp"."main"."srsql_judged"
+          FROM "temp"."main"."srsql_record" AS "r"
           WHERE
-            reason IS NULL
+            r.line > 1
+            AND NOT "r"."line" IN (
+              SELECT
+                line
+              FROM "temp"."main"."srsql_rejected_record"
+            )
         ) AS rows
       ) AS parts
     ) AS numbers
@@ -294,9 +304,14 @@ LEFT JOIN (
           SELECT DISTINCT
             NULLIF(LIST_EXTRACT("field", 7), '') AS "wt",
             NULLIF(LIST_EXTRACT("field", 8), '') AS "wt_cod"
-          FROM "temp"."main"."srsql_judged"
+          FROM "temp"."main"."srsql_record" AS "r"
           WHERE
-            reason IS NULL
+            r.line > 1
+            AND NOT "r"."line" IN (
+              SELECT
+                line
+              FROM "temp"."main"."srsql_rejected_record"
+            )
         ) AS rows
       ) AS parts
     ) AS numbers

@@ -39,7 +39,7 @@ SELECT
   END
 FROM (
   SELECT
-    line,
+    "r"."line",
     CASE
       WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
       THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
@@ -60,9 +60,14 @@ FROM (
     END AS "caseid",
     NULLIF(LIST_EXTRACT("field", 3), '') AS "indi_drug_seq",
     NULLIF(LIST_EXTRACT("field", 4), '') AS "indi_pt"
-  FROM "temp"."main"."srsql_judged"
+  FROM "temp"."main"."srsql_record" AS "r"
   WHERE
-    reason IS NULL
+    r.line > 1
+    AND NOT "r"."line" IN (
+      SELECT
+        line
+      FROM "temp"."main"."srsql_rejected_record"
+    )
 ) AS parsed
 ORDER BY
   "parsed"."line"

@@ -21,7 +21,7 @@ SELECT
   "found"."reason" AS reason
 FROM (
   SELECT
-    "line" AS line,
+    "r"."line" AS line,
     NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS value,
     CASE
       WHEN NOT (
@@ -40,9 +40,14 @@ FROM (
       ) IS NULL
       THEN 'case id is not an integer'
     END AS reason
-  FROM "temp"."main"."srsql_judged"
+  FROM "temp"."main"."srsql_record" AS "r"
   WHERE
-    reason IS NULL
+    r.line > 1
+    AND NOT "r"."line" IN (
+      SELECT
+        line
+      FROM "temp"."main"."srsql_rejected_record"
+    )
 ) AS found
 WHERE
   NOT (

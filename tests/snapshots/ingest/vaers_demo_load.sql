@@ -71,7 +71,7 @@ SELECT
   "code_state"."label"
 FROM (
   SELECT
-    line,
+    "r"."line",
     CASE
       WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
       THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
@@ -109,9 +109,14 @@ FROM (
     CAST(NULL AS TEXT) AS "history",
     CAST(NULL AS TEXT) AS "prior_vax",
     CAST(NULL AS TEXT) AS "splttype"
-  FROM "temp"."main"."srsql_judged"
+  FROM "temp"."main"."srsql_record" AS "r"
   WHERE
-    reason IS NULL
+    r.line > 1
+    AND NOT "r"."line" IN (
+      SELECT
+        line
+      FROM "temp"."main"."srsql_rejected_record"
+    )
 ) AS parsed
 LEFT JOIN (
   SELECT
@@ -177,9 +182,14 @@ LEFT JOIN (
         FROM (
           SELECT DISTINCT
             NULLIF(LIST_EXTRACT("field", 4), '') AS "age_yrs"
-          FROM "temp"."main"."srsql_judged"
+          FROM "temp"."main"."srsql_record" AS "r"
           WHERE
-            reason IS NULL
+            r.line > 1
+            AND NOT "r"."line" IN (
+              SELECT
+                line
+              FROM "temp"."main"."srsql_rejected_record"
+            )
         ) AS rows
       ) AS parts
     ) AS numbers

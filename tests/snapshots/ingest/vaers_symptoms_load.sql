@@ -16,7 +16,7 @@ SELECT
   )
 FROM (
   SELECT
-    line,
+    "r"."line",
     CASE
       WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
       THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
@@ -35,9 +35,14 @@ FROM (
         LIST_EXTRACT("field", 6)
       ] AS TEXT[])
     ) AS "symptom"
-  FROM "temp"."main"."srsql_judged"
+  FROM "temp"."main"."srsql_record" AS "r"
   WHERE
-    reason IS NULL
+    r.line > 1
+    AND NOT "r"."line" IN (
+      SELECT
+        line
+      FROM "temp"."main"."srsql_rejected_record"
+    )
 ) AS parsed
 WHERE
   NOT (
