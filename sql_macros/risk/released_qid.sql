@@ -40,18 +40,22 @@ WHERE a.release_id = of_release AND a.kind = 'categorical';
 
 -- What:    what every original node and every published node of a categorical QID have in common:
 --          with phi(v) the node v, its ancestors and the root, IL_c(u, v) = apart / united.
--- Inputs:  of_release.
+-- Inputs:  of_release; nodes of cases that it withheld count as well.
 -- Outputs: position, own, published (preorder numbers), apart = |union| - |intersection|, united =
 --          |union| of phi(own) and phi(published).
 -- Source:  Wu 2022, section IV.C (IL_c); SPEC section 10.
 CREATE OR REPLACE MACRO srsql.node_distance(of_release) AS TABLE
 WITH
 own AS (
-    SELECT DISTINCT o.position, o.low AS node FROM srsql.original_qid(of_release) AS o
+    SELECT DISTINCT o.position, o.low AS node
+    FROM srsql.case_qid AS o
+    WHERE o.release_id = of_release
 ),
 
 published AS (
-    SELECT DISTINCT p.position, p.low AS node FROM srsql.released_qid(of_release) AS p
+    SELECT g.position, g.low AS node FROM srsql.region AS g WHERE g.release_id = of_release
+    UNION
+    SELECT p.position, p.low AS node FROM srsql.perturbed AS p WHERE p.release_id = of_release
 ),
 
 paths AS (

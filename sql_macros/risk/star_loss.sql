@@ -33,13 +33,17 @@ WITH occurring AS (
         o.position,
         o.low AS own_low,
         o.high AS own_high,
-        p.low,
-        p.high,
+        CASE WHEN p.case_no IS NULL THEN g.low ELSE p.low END AS low,
+        CASE WHEN p.case_no IS NULL THEN g.high ELSE p.high END AS high,
         count(*) AS cases
-    FROM srsql.original_qid(of_release) AS o
-    INNER JOIN srsql.released_qid(of_release) AS p
-        ON o.case_no = p.case_no AND o.position = p.position
-    GROUP BY o.position, o.low, o.high, p.low, p.high
+    FROM srsql.case_qid AS o
+    INNER JOIN srsql.member AS m ON o.release_id = m.release_id AND o.case_no = m.case_no
+    INNER JOIN srsql.region AS g
+        ON m.release_id = g.release_id AND m.group_id = g.group_id AND o.position = g.position
+    LEFT JOIN srsql.perturbed AS p
+        ON o.release_id = p.release_id AND o.case_no = p.case_no AND o.position = p.position
+    WHERE o.release_id = of_release
+    GROUP BY ALL
 )
 
 SELECT
