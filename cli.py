@@ -131,10 +131,19 @@ def ingest(paths: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> 
 @options_of(Engine.release)
 @options({name: option.parameter for name, option in release_options().items()})
 @click.option("--confirm", is_flag=True, help="Expose the draft of this quarter.")
+@click.option(
+    "--ingest",
+    "sources",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Archive, directory or file of quarters of a range, each taken in while the one before is "
+    "released; may be repeated.",
+)
 @warehouse
 def release(
-    quarter: str, dataset: str | None, confirm: bool, db: Path, as_json: bool, **options: Any
-) -> None:
+    quarter: str, dataset: str | None, confirm: bool, db: Path, as_json: bool,
+    sources: tuple[Path, ...], **options: Any,
+) -> None:  # fmt: skip
     """Anonymize one quarter, or a range FIRST:LAST, into views.
 
     What is not given is as the series was made, in a new series the default.
@@ -143,13 +152,21 @@ def release(
         raise click.UsageError("--draft and --confirm exclude each other")
     if "token=" in (options["spark"] or ""):
         raise click.UsageError(show_release.TOKEN)
-    with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
+    if sources and not is_range(quarter):
+        raise click.UsageError(
+            "--ingest goes with a range FIRST:LAST; of one quarter: srsql ingest"
+        )
+    file = db if sources else existing(db)
+    with progress_shown() as progress, _engine(file, read_only=False) as engine:
         if confirm:
             asked = {name: options[name] for name in show_release.CONFIRMED}
             made: Any = engine.confirm(quarter, dataset=dataset, **given(asked))
+        elif is_range(quarter):
+            made = engine.release_range(
+                quarter, sources=sources, dataset=dataset, progress=progress, **chosen(options)
+            )
         else:
-            make = engine.release_range if is_range(quarter) else engine.release
-            made = make(quarter, dataset=dataset, progress=progress, **chosen(options))
+            made = engine.release(quarter, dataset=dataset, progress=progress, **chosen(options))
     show_release.warn_of_ids(made)
     show_release.warn_of_columns(made)
     show(made, as_json, show_release.made_parts(made))

@@ -8,6 +8,7 @@ The options of a release are declared with models, terms and requests (see
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,6 +25,7 @@ from srsql.engine.checks.registry import judged
 from srsql.engine.checks.series import measure_series
 from srsql.engine.errors import AuditError, DatasetError, QueryError, SignalError, SrsqlError
 from srsql.engine.grouping.thresholds import parse_theta
+from srsql.engine.ingest import Intake, intake
 from srsql.engine.measures import MeasureRow
 from srsql.engine.parameters import Argument, declared, strict
 from srsql.engine.parameters.takes import (
@@ -38,7 +40,7 @@ from srsql.engine.parameters.takes import (
     Whole,
 )
 from srsql.engine.release.exposure import Consent
-from srsql.engine.release.request import Request
+from srsql.engine.release.request import Request, range_ends
 from srsql.engine.risk.group_questions import answer_errors, group_answers
 from srsql.engine.risk.joined_series import SeriesAudit, audit_all_series
 from srsql.engine.risk.linkability import MAX_LINKABLE, measure_linkability
@@ -318,6 +320,23 @@ def dataset_named(warehouse: Warehouse, name: str | Path | None) -> Dataset:
             f"give --dataset {found.name}, or ingest under another name what it declares"
         )
     return found
+
+
+def taking_in(
+    warehouse: Warehouse, sources: Sequence[str | Path], name: str | Path | None, quarters: str
+) -> AbstractContextManager[Intake | None]:
+    """What ``sources`` have of the quarters ``A:B``, as it is taken in; None: there are none.
+
+    Raises:
+        IngestError: the first cannot be ingested, or none is of these quarters.
+        DatasetError: the dataset that is named does not ship and is no file.
+        ReleaseError: that is no range.
+    """
+    if not sources:
+        return nullcontext()
+    chosen = name or FAERS
+    ends = range_ends(quarters)
+    return intake(warehouse, sources, dataset_at(chosen), str(chosen), ends)
 
 
 def dataset_at(name: str | Path) -> Dataset:

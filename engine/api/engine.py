@@ -186,9 +186,8 @@ class Engine:
         with self.warehouse.guarded():
             options = IngestOptions(period, replace, max_reject_rate, if_needed, max_unpacked,
                                     None if lake is None else Path(lake))  # fmt: skip
-            loaded = ingest(self.warehouse, files, schema, options, origin=str(chosen),
-                            progress=progress)  # fmt: skip
-            return Rows(loaded, IngestedPeriod)
+            return Rows(ingest(self.warehouse, files, schema, options, origin=str(chosen),
+                               progress=progress), IngestedPeriod)  # fmt: skip
 
     @api.reads(errors.ReleaseError)
     def release(
@@ -205,15 +204,17 @@ class Engine:
 
     @api.reads(errors.ReleaseError)
     def release_range(
-        self, quarters: str, *, dataset: Name = None, carrier: Carrier | None = None,
-        progress: Progress = None, **options: Any,
+        self, quarters: str, *, sources: Sequence[str | Path] = (), dataset: Name = None,
+        carrier: Carrier | None = None, progress: Progress = None, **options: Any,
     ) -> Range:  # fmt: skip
-        """Release the quarters ``A:B`` that are not out yet; options as for :meth:`release`."""
-        with self.warehouse.guarded():
+        """Release the quarters ``A:B`` that are not out yet; options as for :meth:`release`. What
+        ``sources`` have of them is taken in, each while the one before is released."""
+        own = api.taking_in(self.warehouse, sources, dataset or self._dataset, quarters)
+        with self.warehouse.guarded(), own as taking:
             schema = self._of(range_ends(quarters)[0], dataset)
             request = series_request(self.warehouse, schema, quarters, options)
             with carried(self.warehouse, schema, request, carrier) as asked:
-                return release_range(self.warehouse, schema, asked, progress)
+                return release_range(self.warehouse, schema, asked, progress, taking)
 
     @api.reads(errors.ReleaseError)
     def series(self, name: Word = None, *, dataset: Name = None) -> Rows[SeriesInfo]:
@@ -243,8 +244,7 @@ class Engine:
     def confirm(
         self, quarter: str, *, max_linkable: Number = None, allow_linkable: bool = False,
         weaker: bool = False, change: bool = False, date: Word = None, if_needed: bool = False,
-        dataset: Name = None,
-        series: str = MAIN,
+        dataset: Name = None, series: str = MAIN,
     ) -> Released:  # fmt: skip
         """Expose a draft; see ``srsql release --confirm``."""
         yes = api.consent(max_linkable, allow_linkable, weaker=weaker, change=change)

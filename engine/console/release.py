@@ -337,6 +337,7 @@ def looked_up_parts(found: LookedUp) -> Parts:
 
 def range_parts(made: Range) -> Parts:
     """What became of a range of quarters."""
+    yield from ingested_parts([one for one in made.ingested if one.status != "unchanged"])
     yield Table(f"{made.first} to {made.last}", RANGE_COLUMNS, range_rows(made))
     yield from range_lines(made)
 

@@ -9,13 +9,22 @@ from __future__ import annotations
 import dataclasses
 import errno
 import lzma
+import threading
 import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    closing,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import duckdb
 
@@ -47,7 +56,7 @@ from srsql.engine.ingest.records import (
 from srsql.engine.ingest.rejects import FileKey
 from srsql.engine.ingest.sources import PeriodSource, RelationRows, find_sources
 from srsql.engine.warehouse.catalog import register_dataset
-from srsql.engine.warehouse.lake import Change, changing, need_place
+from srsql.engine.warehouse.lake import Change, changing, lies_in_lake, need_place
 from srsql.engine.warehouse.lake_rows import incoming_table
 from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.series import misplaced
@@ -60,9 +69,11 @@ __all__ = [
     "IngestOptions",
     "IngestedFile",
     "IngestedPeriod",
+    "Intake",
     "explained",
     "in_file_order",
     "ingest",
+    "intake",
 ]
 
 
@@ -135,6 +146,132 @@ def ingest(
                 run = _PeriodIngestion(warehouse, dataset, source, options, tell)
                 done.append(run.ingest(origin or dataset.name))
     return done
+
+
+class Intake:
+    """The periods of some sources, in the order of their labels, each taken in while the caller
+    works on those before it.
+
+    That of the next one is committed when the caller asks for it (:meth:`need`), so that he sees
+    what he would see if he had it taken in then; it ends with the block, and what was not asked for
+    was never begun. Where no second connection can write beside (of the caller's own database, of
+    a lake), each is taken in when it is asked for.
+    """
+
+    def __init__(
+        self, warehouse: Warehouse, sources: Sequence[PeriodSource], dataset: Dataset, origin: str,
+        last: str,
+    ) -> None:  # fmt: skip
+        self.done: list[IngestedPeriod] = []
+        """What became of each, in their order."""
+        self._warehouse, self._dataset, self._origin = warehouse, dataset, origin
+        self._last = last
+        self._todo = sorted(sources, key=lambda source: source.quarter)
+        self._stack = ExitStack()
+        self._beside: Warehouse | None = None
+        self._ahead: Future[IngestedPeriod] | None = None
+        self._asked, self._dropped = threading.Event(), False
+
+    def __enter__(self) -> Self:
+        """The intake itself; nothing is taken in yet."""
+        if self._warehouse.path is not None and not lies_in_lake(self._warehouse, self._dataset):
+            self._beside = self._stack.enter_context(self._warehouse.another())
+            self._pool = self._stack.enter_context(ThreadPoolExecutor(1))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give up what was begun and not asked for."""
+        if self._ahead is not None and self._beside is not None:
+            self._dropped = True
+            self._asked.set()
+            self._beside.con.interrupt()
+        self._stack.close()
+
+    @property
+    def periods(self) -> list[str]:
+        """Labels of the periods that are still to be asked for."""
+        return [source.quarter for source in self._todo]
+
+    def need(self, last: str, beyond: int = 0) -> None:
+        """Have every period up to ``last`` in the warehouse, and so many after it; begin the next.
+
+        Raises:
+            IngestError: one of them cannot be ingested; those before it are there.
+        """
+        due = sum(source.quarter <= last for source in self._todo) + beyond
+        for source in self._todo[:due]:
+            self.done.append(self._taken(source))
+            self._todo.remove(source)
+        wanted = self._todo and (beyond or self._todo[0].quarter <= self._last)
+        if wanted and self._beside is not None and self._ahead is None:
+            self._asked.clear()
+            self._ahead = self._pool.submit(self._take_ahead, self._beside, self._todo[0])
+
+    def _taken(self, source: PeriodSource) -> IngestedPeriod:
+        done = None
+        if self._ahead is not None:
+            self._asked.set()
+            with suppress(Exception):  # it comes again where this is its turn
+                done = self._ahead.result()
+            self._ahead = None
+        return done or self._take(self._warehouse, source)
+
+    def _take_ahead(self, beside: Warehouse, source: PeriodSource) -> IngestedPeriod:
+        beside.before_commit = self._wait
+        with beside.guarded():
+            return self._take(beside, source)
+
+    def _take(self, warehouse: Warehouse, source: PeriodSource) -> IngestedPeriod:
+        with explained(source.name):
+            run = _PeriodIngestion(warehouse, self._dataset, source, IngestOptions(), self._heed)
+            return run.ingest(self._origin)
+
+    def _wait(self) -> None:
+        self._asked.wait()
+        self._heed()
+
+    def _heed(self, _: str = "") -> None:
+        if self._dropped:
+            raise CancelledError
+
+
+@contextmanager
+def intake(
+    warehouse: Warehouse,
+    paths: Sequence[str | Path],
+    dataset: Dataset,
+    origin: str,
+    ends: tuple[str, str],
+) -> Iterator[Intake]:
+    """The intake of the periods at ``paths`` from one to another, and the first of them taken in.
+
+    Args:
+        warehouse: where the raw tables are.
+        paths: as of ``ingest``.
+        dataset: how the files look.
+        origin: where the dataset schema comes from.
+        ends: the first period that is needed, and the last; of those after it the next is there
+            for whoever needs it.
+
+    Raises:
+        IngestError: a source cannot be ingested, or none is of these periods.
+    """
+    first, last = ends
+    if dataset.source.reader == "table":
+        raise IngestError(f"dataset {dataset.name!r} is read from tables: name no file")
+    need_place(warehouse, dataset, None)
+    with explained("the source"):
+        found = find_sources(paths, dataset, None)
+    held = sorted(source.quarter for source in found)
+    after = [label for label in held if label > last][:1]
+    found = [source for source in found if first <= source.quarter <= max([last, *after])]
+    if not any(source.quarter <= last for source in found):
+        raise IngestError(
+            f"no source of a period from {first} to {last}: what was given is of {', '.join(held)}"
+        )
+    with Intake(warehouse, found, dataset, origin, last) as taking:
+        taking.need(first)
+        yield taking
 
 
 def _sources(
@@ -217,7 +354,7 @@ class _PeriodIngestion:
             if not self.options.replace:
                 raise IngestError(
                     f"{self.source.quarter} of {self.dataset.name} is loaded from another file "
-                    f"({name}): give --replace to put {self.source.name} in its place"
+                    f"({name}): ingest with --replace to put {self.source.name} in its place"
                 )
         with (
             workspace(self.warehouse) as folder,

@@ -30,6 +30,7 @@ from srsql.engine.grouping.suppression import (
     suppress_withheld,
 )
 from srsql.engine.grouping.thresholds import apply_theta, check_called
+from srsql.engine.ingest import Intake
 from srsql.engine.lattice.rows import build_rows
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.models.base import COUNTS_PERSONS
@@ -292,9 +293,14 @@ def _expose(current: Release, request: Request, released: Released) -> Released:
 
 
 def release_range(
-    warehouse: Warehouse, dataset: Dataset, request: Request, progress: Progress | None = None
+    warehouse: Warehouse,
+    dataset: Dataset,
+    request: Request,
+    progress: Progress | None = None,
+    intake: Intake | None = None,
 ) -> Range:
-    """Release every ingested quarter of ``request.quarter`` (``A:B``) that is not out yet.
+    """Release every quarter of ``request.quarter`` (``A:B``) that is ingested, or taken in for it,
+    and not out yet.
 
     They are released one after the other, each in a transaction of its own, so that a second run
     goes on where one stopped. A quarter of which nothing can be released becomes an empty release.
@@ -305,20 +311,21 @@ def release_range(
         dataset: of the quarters.
         request: what is asked for; ``if_needed``: those that are out have to be out just so.
         progress: told how many quarters are done, of how many, the quarter and the stage.
+        intake: of quarters that are not ingested: each while the one before is released.
 
     Raises:
         ReleaseError: a quarter was refused; those before it are out.
+        IngestError: one could not be ingested; those before it are out.
     """
     first, last = range_ends(request.quarter)
     if request.draft or request.supersede:
         raise ReleaseError("--draft and --supersede take one quarter, not a range")
-    quarters = [
-        row[0]
-        for row in warehouse.rows(
-            query("release/series", "ingested_quarters"),
-            {"dataset": dataset.name, "first": first, "last": last},
-        )
-    ]
+    ingested = warehouse.rows(
+        query("release/series", "ingested_quarters"),
+        {"dataset": dataset.name, "first": first, "last": last},
+    )
+    awaited = [label for label in intake.periods if label <= last] if intake else []
+    quarters = sorted({label for (label,) in ingested}.union(awaited))
     for end in (first, last):
         if end not in quarters:
             raise ReleaseError(not_ingested(warehouse, dataset.name, end))
@@ -334,15 +341,21 @@ def release_range(
         standing_release(warehouse, dataset, replace(request, quarter=quarter), made_of)
     releases = []
     todo = [quarter for quarter in quarters if quarter not in out]
+    beyond = int(request.model.stopping_cases == "next")
     for number, quarter in enumerate(todo):
+        if intake:
+            intake.need(quarter, beyond)
         one = replace(request, quarter=quarter, may_be_empty=True)
         said = f"{number} of {len(todo)} quarters; {quarter}"
         releases.append(release(warehouse, dataset, one, _prefixed(progress, said)))
+    if intake:
+        intake.need(last)
     already = [q for q in quarters if q in out]
     audited = None
     if releases and request.model.defended_attacks:
         audited = _audit_in_full(warehouse, dataset, request, releases[-1].quarter, progress)
-    return Range(first, last, releases, already, gaps(warehouse, quarters), audited)
+    taken = list(intake.done) if intake else []
+    return Range(first, last, releases, already, gaps(warehouse, quarters), audited, taken)
 
 
 def _audit_in_full(

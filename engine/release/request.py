@@ -19,6 +19,7 @@ from srsql.engine.grouping.duplicates import LEAST
 from srsql.engine.grouping.feasibility import OnInfeasible, Suppression
 from srsql.engine.grouping.symptoms import USUAL_RULE, SymptomsRule, parse_symptoms_rule
 from srsql.engine.grouping.thresholds import ThetaPolicy, may_exceed, parse_theta
+from srsql.engine.ingest.account import IngestedPeriod
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import DEFAULT_MODEL, MODELS, make_model
 from srsql.engine.models.base import SUPPRESS, GroupingModel
@@ -422,6 +423,8 @@ class Range:
     """Where quarters of the range are not in the warehouse, in words."""
     audit: RangeAudit | None = None
     """None: nothing was released, or the model withstands no attack."""
+    ingested: list[IngestedPeriod] = field(default_factory=list)
+    """What became of the sources that were given along."""
 
 
 def today() -> str:

@@ -7,7 +7,7 @@ prefix ``srsql_``. Every change runs inside :meth:`Warehouse.transaction`.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,7 @@ class Warehouse:
         self._owned = not isinstance(target, duckdb.DuckDBPyConnection)
         self._folder: PrivateFolder | None = None
         self._fresh = self._shares = False
+        self.before_commit: Callable[[], object] | None = None
         settings = self.limits.settings()
         if isinstance(target, duckdb.DuckDBPyConnection):
             self.con = target
@@ -227,6 +228,18 @@ class Warehouse:
             self.run("SET search_path = ?", [guards])
             self.read_lake()
 
+    @contextmanager
+    def another(self) -> Iterator[Warehouse]:
+        """A second connection to a file of ours, for one other thread: what either changes the
+        other sees once it is committed. It lasts as long as the block."""
+        con = self.con.cursor()
+        try:
+            other = Warehouse(con)
+            other.path, other._folder, other.lake = self.path, self._folder, self.lake
+            yield other
+        finally:
+            con.close()
+
     def close(self, *, failed: bool = False) -> None:
         """Close the connection if it is ours; if it failed and the file that was made for it holds
         nothing of anybody's, the file goes."""
@@ -279,6 +292,8 @@ class Warehouse:
         try:
             with self._told():
                 yield
+            if self.before_commit is not None:
+                self.before_commit()
         except BaseException:
             roll_back(self.con)
             raise
