@@ -5,6 +5,10 @@ released, and its files are removed; when the last one that was asked for is out
 audited in full. What was measured stands in the warehouse (schema ``benchmark``), so that a later
 run goes on where one ended, in pieces (``--from``, ``--to``) where the whole takes too long.
 
+``--ahead`` has the archives of all quarters written first, and takes each quarter in while the one
+before it is released, as ``srsql release --quarter A:B --ingest FOLDER`` does: what is measured of
+a quarter then is both together, and the archives go at the end.
+
 The exponents are those of: time = c · reports^a · number^b, fitted by least squares to the
 logarithms over all quarters and scales that were measured. a = 1 is linear in the reports of the
 quarter, b = 0 says that the quarters before it cost nothing. One scale tells little of a where
@@ -31,7 +35,8 @@ from srsql import Engine
 from srsql.engine.synth import quarter_range, synthesize
 from srsql.engine.synth.quarters import label_of, real_counts
 
-STAGES = ("synth", "ingest", "release", "audit in release", "audit in full")
+TOGETHER = "ingest and release"
+STAGES = ("synth", "ingest", "release", TOGETHER, "audit in release", "audit in full")
 LEAST_POINTS = 8
 """Quarters below which nothing is fitted."""
 LEAST_SPREAD = 0.2
@@ -110,6 +115,22 @@ class Series:
                 self.engine.release(quarter, seed=1, progress=audit, **self.options)
             self.keep(quarter, "audit in release", (audit.seconds, audit.cpu, peak_mib()))
 
+    def take_ahead(self, quarters: Sequence[str], folder: Path) -> None:
+        """Write the archives of all quarters; take in and release these in one range."""
+        todo = [quarter for quarter in quarters if not self.has("release", quarter)]
+        for quarter in todo:
+            with self.measured(quarter, "synth"):
+                synthesize(folder, [quarter], scale=self.scale)
+        if todo:
+            self.engine.con.execute("DELETE FROM benchmark.stage WHERE stage = 'audit in full'")
+            turns = Turns(self)
+            ends = f"{quarters[0]}:{quarters[-1]}"
+            self.engine.release_range(
+                ends, sources=[folder], seed=1, progress=turns, **self.options
+            )
+            turns("")
+            shutil.rmtree(folder)
+
     def audit(self, quarter: str) -> None:
         """Audit the series in full, with this quarter as its last."""
         self.engine.con.execute("DELETE FROM benchmark.stage WHERE stage = 'audit in full'")
@@ -117,6 +138,44 @@ class Series:
             found = self.engine.audit()
         if not found.safe:
             raise SystemExit("the audit found somebody in danger: figures of it mean nothing")
+
+
+class Turns:
+    """Told each stage of a range: keeps what each quarter takes, and the audit in full."""
+
+    def __init__(self, series: Series) -> None:
+        self._series = series
+        self._of: tuple[str, str] | None = None
+        self._began = (perf_counter(), process_time())
+        self._audit = StageWatch("audit")
+        forget_peak()
+
+    def __call__(self, said: str) -> None:
+        """A stage begins; with it perhaps a quarter, which is the end of the one before."""
+        place, _, stage = said.rpartition(": ")
+        quarter = place.rpartition("; ")[2]
+        of = (quarter, TOGETHER) if quarter else (self._last, "audit in full") if said else None
+        if of != self._of:
+            self._end()
+            self._of = of
+        self._audit(stage)
+
+    @property
+    def _last(self) -> str:
+        return self._of[0] if self._of else ""
+
+    def _end(self) -> None:
+        if self._of is None:  # the first quarter is taken in before its first stage
+            return
+        now = (perf_counter(), process_time())
+        spent = (now[0] - self._began[0], now[1] - self._began[1], peak_mib())
+        self._series.keep(*self._of, spent)
+        if self._of[1] == TOGETHER:
+            audit = (self._audit.seconds, self._audit.cpu, spent[2])
+            self._series.keep(self._of[0], "audit in release", audit)
+            print(f"scale {self._series.scale:g}: {self._of[0]} is out", flush=True)
+        self._began, self._audit = now, StageWatch("audit")
+        forget_peak()
 
 
 def exponents(rows: Sequence[Row]) -> tuple[float | None, float | None]:
@@ -151,8 +210,8 @@ def show(found: dict[float, list[Row]]) -> None:
             if not of:
                 continue
             cpu, grown = sum(row[5] for row in of), growth(of)
-            own = "release" if stage == "audit in full" else stage  # of what it goes through
-            reports = sum(row[3] for row in rows if row[2] == own)
+            own = ("release", TOGETHER) if stage == "audit in full" else (stage,)
+            reports = sum(row[3] for row in rows if row[2] in own)  # that it goes through
             cells = [
                 stage, str(len(of)), f"{sum(row[4] for row in of):.1f}", f"{cpu:.1f}",
                 f"{cpu / max(1, reports) * 1e6:.1f}", f"{max(row[6] for row in of):.0f}",
@@ -181,6 +240,7 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--k", type=int, default=5)
     whole.add_argument("--theta", default="0.4")
     whole.add_argument("--refine", default="off", help="off, fast or full")
+    whole.add_argument("--ahead", action="store_true", help="ingest while releases are made")
     whole.add_argument("--memory-limit", help="of the process, such as 6GB")
     whole.add_argument("--small", action="store_true", help="twelve quarters: does it run at all")
     return whole
@@ -194,10 +254,13 @@ def run(
     files = folder / f"files-{scale:g}"
     with Engine(folder / f"faers-{scale:g}.duckdb", memory_limit=asked.memory_limit) as engine:
         series = Series(engine, scale, options)
-        for quarter in quarters:
-            series.take(quarter, files)
-            print(f"scale {scale:g}: {quarter} is out", flush=True)
-        series.audit(quarters[-1])
+        if asked.ahead:
+            series.take_ahead(quarters, files)
+        else:
+            for quarter in quarters:
+                series.take(quarter, files)
+                print(f"scale {scale:g}: {quarter} is out", flush=True)
+            series.audit(quarters[-1])
         shutil.rmtree(files, ignore_errors=True)
         return series.rows()
 

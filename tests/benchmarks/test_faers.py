@@ -8,6 +8,7 @@ import pytest
 from support.benchmark import load
 
 faers = load("faers")
+QUARTERS = {"2004Q1", "2004Q2", "2004Q3"}
 
 
 def test_the_exponents_are_those_that_the_times_were_made_with() -> None:
@@ -46,3 +47,18 @@ def test_a_later_run_goes_on_where_one_ended(
     assert "audit in full" in told
     with pytest.raises(SystemExit, match="a run of its own"):
         faers.command([*asked, "2004Q2", "--k", "6"])
+
+
+def test_quarters_that_are_taken_in_ahead_are_measured_with_the_release_before_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--scale", "0.001", "--folder", str(tmp_path), "--ahead", "--to"]
+    faers.command([*asked, "2004Q2"])
+    faers.command([*asked, "2004Q3"])
+    with faers.Engine(tmp_path / "faers-0.001.duckdb") as engine:
+        found = engine.sql("SELECT quarter, stage FROM benchmark.stage WHERE seconds > 0")
+        assert {row["quarter"] for row in engine.status().quarters} == QUARTERS
+    own = {"synth", faers.TOGETHER, "audit in release"}
+    assert set(found) == {(q, s) for q in QUARTERS for s in own} | {("2004Q3", "audit in full")}
+    assert not [*tmp_path.glob("files-*")]
+    assert "2004Q3 is out" in capsys.readouterr().out
