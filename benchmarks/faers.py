@@ -33,8 +33,7 @@ from benchmarks.kernel import peak_mib
 from benchmarks.stage_watch import StageWatch
 from srsql import Engine
 from srsql.engine.synth import quarter_range, synthesize
-from srsql.engine.synth.archives import archive_name
-from srsql.engine.synth.quarters import label_of, real_counts
+from srsql.engine.synth.quarters import archive_name, label_of, real_counts
 
 TOGETHER = "ingest and release"
 STAGES = ("synth", "ingest", "release", TOGETHER, "audit in release", "audit in full")
