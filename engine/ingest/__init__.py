@@ -13,7 +13,7 @@ import threading
 import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import (
     AbstractContextManager,
     ExitStack,
@@ -184,7 +184,9 @@ class Intake:
         if self._ahead is not None and self._beside is not None:
             self._dropped = True
             self._asked.set()
-            self._beside.con.interrupt()
+            while not self._ahead.done():  # between two statements there is nothing to interrupt
+                self._beside.con.interrupt()
+                wait([self._ahead], timeout=0.1)
         self._stack.close()
 
     @property

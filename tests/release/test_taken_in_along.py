@@ -33,6 +33,23 @@ with Engine(db) as engine:
     asked = dict(k=3, theta="0.5", seed=1, ids="original")
     engine.release_range("2011Q1:2011Q4", sources=files, progress=die_at, **asked)
 """
+TERMINATED = """
+import os, signal, sys
+from srsql.engine.api import engine
+
+def said(stage):
+    if stage.endswith("2011Q3: tables"):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+made = engine.release_range
+engine.release_range = lambda warehouse, dataset, asked, _, own: made(
+    warehouse, dataset, asked, said, own
+)
+from srsql.__main__ import main
+asked = "release --quarter 2011Q1:2011Q4 --k 3 --theta 0.5 --seed 1 --ids original --db"
+sys.argv = ["srsql", *asked.split(), *sys.argv[1:]]
+main()
+"""
 ASKED: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1, "ids": "original"}
 
 
@@ -179,6 +196,20 @@ def test_a_process_that_is_killed_leaves_whole_quarters(
         assert [row["quarter"] for row in engine.status().quarters] == list(QUARTERS[:3])
         engine.release_range("2011Q1:2011Q4", sources=files, seed=1)
         assert shown(engine) == in_turn
+
+
+def test_what_is_taken_in_ahead_ends_with_an_interrupted_command(
+    tmp_path: Path, files: list[Path]
+) -> None:
+    db = tmp_path / "w.duckdb"
+    given = [part for file in files for part in ("--ingest", file)]
+    command = [sys.executable, "-c", TERMINATED, db, *given]
+    ended = subprocess.run(list(map(str, command)), check=False, capture_output=True, text=True)
+    assert ended.returncode == 128 + signal.SIGTERM, ended.stderr
+    assert "interrupted by SIGTERM; what was not finished was rolled back" in ended.stderr
+    with Engine(db) as engine:
+        assert [row["quarter"] for row in engine.status().quarters] == list(QUARTERS[:3])
+        assert engine.sql("SELECT count(*) FROM srsql.release") == [(2,)]
 
 
 def test_a_connection_of_the_callers_takes_them_in_in_turn(
