@@ -520,7 +520,7 @@ MISTAKES = {
     "files as well": ("relation = 'hospital.finding'", "relation = 'f'\nfiles = ['x']", "files"),
     "a pattern": ('reader = "table"', 'reader = "table"\nperiod_label = "{0}"', "period_label"),
     "a reader of files": ('reader = "table"', 'reader = "csv"', r"files: say which"),
-    "a wrong rule": ('period = "label"', 'period = "week"', r"source\.period"),
+    "a wrong rule": ('period = "label"', 'period = "fortnight"', r"source\.period"),
 }
 
 
