@@ -237,6 +237,39 @@ def test_every_table_of_the_catalog_that_names_cases_is_looked_at(engine: Engine
     }
 
 
+@pytest.mark.parametrize(
+    ("table", "row"),
+    [
+        ("member", "(1, 999, '999', 1, 1, true)"),
+        ("withheld", "(1, 999, '999', 1, 'no_group_fits')"),
+        ("counted_person", "(1, '999', 1)"),
+        ("waiting", "(1, '999', '2011Q3')"),
+        ("taken_case", "(1, '999', '2011Q2', 1)"),
+    ],
+)
+def test_a_case_that_one_table_of_releases_alone_names_is_found(
+    engine: Engine, tmp_path: Path, table: str, row: str
+) -> None:
+    """Its reports may have been replaced since, so that no raw table has it any more."""
+    engine.ingest([write_quarter(tmp_path, "2011Q3", crowd(40))])
+    engine.release("2011Q3", **OPTIONS)
+    engine.con.execute(f"INSERT INTO srsql.{table} VALUES {row}")
+    for name in {"srsql.member", "srsql.withheld"} - {f"srsql.{table}"}:
+        assert engine.sql(f"SELECT count(*) FROM {name} WHERE case_id = '999'") == [(0,)]
+    receipt = engine.forget([999, 998], reason="asked for")
+    assert (receipt.not_found, receipt.renamed) == (["998"], {f"srsql.{table}": 1})
+
+
+def test_a_case_that_another_dataset_alone_counts_is_not_found(
+    engine: Engine, tmp_path: Path
+) -> None:
+    engine.ingest([write_quarter(tmp_path, "2011Q3", crowd(40))])
+    engine.release("2011Q3", **OPTIONS)
+    engine.con.execute("UPDATE srsql.release SET dataset = 'other'")
+    engine.con.execute("INSERT INTO srsql.waiting VALUES (1, '999', '2011Q3')")
+    assert engine.forget([999], reason="asked for").not_found == ["999"]
+
+
 def test_a_caller_is_told_how_the_file_is_written_anew(tmp_path: Path) -> None:
     db = tmp_path / "theirs.duckdb"
     with duckdb.connect(str(db)) as con:

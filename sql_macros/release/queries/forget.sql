@@ -83,6 +83,18 @@ WHERE
         SELECT s.other_case_id FROM srsql.suspected_duplicate AS s WHERE s.dataset = $dataset
         UNION ALL
         SELECT l.case_id FROM temp.main.srsql_forget_line AS l
+        UNION ALL
+        SELECT n.case_id
+        FROM (
+            SELECT w.release_id, w.case_id FROM srsql.waiting AS w
+            UNION ALL
+            SELECT t.release_id, t.case_id FROM srsql.taken_case AS t
+            UNION ALL
+            SELECT p.release_id, p.case_id FROM srsql.counted_person AS p
+        ) AS n
+        SEMI JOIN temp.main.srsql_forget_case AS f ON n.case_id = f.case_id
+        INNER JOIN srsql.release AS r ON n.release_id = r.release_id
+        WHERE r.dataset = $dataset
     )
     OR c.token IN (SELECT f.token FROM srsql.forgotten_case AS f WHERE f.dataset = $dataset);
 
