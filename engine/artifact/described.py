@@ -28,6 +28,7 @@ from srsql.engine.artifact.format import (
     Column,
     Manifest,
     QuarterManifest,
+    RangeManifest,
     Stated,
     Table,
     quarters_of,
@@ -291,6 +292,13 @@ class About:
             f"Anonymized adverse-event reports of series {self.manifest.series}, made by srsql "
             f"{self.manifest.software_version}. {told}; {withheld_of(self.parts)}. {promised}"
         )
+
+    @property
+    def distinct_cases(self) -> int | None:
+        """Cases, each once whatever the number of its quarters; None: ids do not follow them."""
+        if isinstance(self.manifest, RangeManifest):
+            return self.manifest.released_cases
+        return self.first.counts.released_cases
 
     @property
     def issued(self) -> str | None:

@@ -52,7 +52,6 @@ PREFIXES = {
 def dcat(about: About) -> Json:
     """``dcat.jsonld`` (DCAT-AP 3.0, HealthDCAT-AP release 8)."""
     stated, counts = about.stated, [part.counts for part in about.parts]
-    individuals = None if about.several else _number(counts[0].released_cases)
     dataset = present(
         {
             "@id": about.iri,
@@ -86,7 +85,7 @@ def dcat(about: About) -> Json:
             ),
             "healthdcatap:hdab": _agent(stated.access_body, stated.contact),
             "healthdcatap:numberOfRecords": _number(sum(c.released_reports for c in counts)),
-            "healthdcatap:numberOfUniqueIndividuals": individuals,
+            "healthdcatap:numberOfUniqueIndividuals": _number(about.distinct_cases),
             "healthdcatap:populationCoverage": _english(
                 "Cases of which an adverse event was reported; who reports is not a sample."
             ),
@@ -108,7 +107,7 @@ def _typed(value: object, kind: str) -> Json | None:
     return None if value is None else {"@value": str(value), "@type": kind}
 
 
-def _number(value: int) -> Json | None:
+def _number(value: int | None) -> Json | None:
     return _typed(value, "xsd:nonNegativeInteger")
 
 

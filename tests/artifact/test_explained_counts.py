@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shutil
 from collections import defaultdict
@@ -167,6 +168,25 @@ def test_distinct_cases_of_all_quarters_are_told_where_ids_follow_them(
     for name in ("README.md", "methods.md"):
         text = (apart / name).read_text()
         assert "over all quarters cannot be told: ids are new in every quarter" in text
+
+
+def test_individuals_of_several_quarters_are_distinct_cases_for_catalogues_too(
+    db: Path, made: dict[tuple[str, str], Path], tmp_path: Path
+) -> None:
+    name, distinct = "healthdcatap:numberOfUniqueIndividuals", len(latest(made[ALL, "csv"]))
+    told = {f: json.loads((made[ALL, f] / "dcat.jsonld").read_text()) for f in FORMS}
+    assert {each[name]["@value"] for each in told.values()} == {str(distinct)}
+    folder = shutil.copytree(made[ALL, "csv"], tmp_path / "several")
+    added = sum(part["counts"]["released_cases"] for part in manifest_of(folder)["quarters"])
+    assert distinct < added
+    told["csv"][name]["@value"] = str(added)
+    (folder / "dcat.jsonld").write_text(json.dumps(told["csv"]))
+    written = [part | {"software_version": "9.9"} for part in manifest_of(folder)["quarters"]]
+    rehash_range(folder, reworded=False, software_version="9.9", quarters=written)
+    due = f"dcat.jsonld: it has another number of cases than manifest.json: {added}, not {distinct}"
+    assert any(due in text for text in verify(folder).failures), verify(folder).failures
+    apart = make(db, tmp_path / "apart", ALL, format="csv", series="apart")
+    assert name not in json.loads((apart / "dcat.jsonld").read_text())
 
 
 def free_pairs(folder: Path) -> dict[str, int]:

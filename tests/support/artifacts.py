@@ -279,11 +279,13 @@ def edit(folder: Path, table: str, query: str) -> None:
         con.execute(copy_statement(rows, told["format"], metadata), [str(file)])
 
 
-def rehash_range(folder: Path, *, report: bool = False, **changes: Any) -> None:
+def rehash_range(
+    folder: Path, *, report: bool = False, reworded: bool = True, **changes: Any
+) -> None:
     """The same as ``rehash`` for a CSV artifact of several quarters, numbers and digests included.
 
     Whatever quarter the manifest lists gets the rows that the tables have of it; ``changes``: keys
-    of the manifest.
+    of the manifest; ``reworded``: the documents for catalogues follow it.
     """
     told = manifest_of(folder)
     cases: set[Any] = set()
@@ -318,7 +320,8 @@ def rehash_range(folder: Path, *, report: bool = False, **changes: Any) -> None:
             assert read_tables(con, folder, part) == []
             page = drawn_report(con, folder, part, load_dataset("faers"))
         (folder / part.report_file).write_text(page, encoding="utf-8")
-    _recatalogue(folder, told, RangeManifest)
+    if reworded:
+        _recatalogue(folder, told, RangeManifest)
     unlisted = ("manifest.json", "SHA256SUMS", "SHA256SUMS.sig")
     others = [p for p in folder.iterdir() if p.name not in unlisted]
     told["files"] = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in others}

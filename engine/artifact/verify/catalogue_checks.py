@@ -33,6 +33,7 @@ from srsql.engine.artifact.format import (
     Column,
     Manifest,
     QuarterManifest,
+    RangeManifest,
     Stated,
     quarters_of,
     stored_columns,
@@ -248,7 +249,12 @@ def _dcat_faults(document: Node, folder: Path, manifest: AnyManifest) -> Iterato
         for f in files
     ]
     yield from _file_faults(told, folder, manifest)
-    cases = str(parts[0].counts.released_cases) if len(parts) == 1 else None
+    of_all = (
+        manifest.released_cases
+        if isinstance(manifest, RangeManifest)
+        else manifest.counts.released_cases
+    )
+    cases = None if of_all is None else str(of_all)
     days = [str(p.parameters["release_date"]) for p in parts if "release_date" in p.parameters]
     licences = {f.get("dct:license", {}).get("@id") for f in files}
     contact = document.get("dcat:contactPoint", {})
