@@ -88,7 +88,9 @@ BOUNDS = (
     "much of each region lies inside. Of an interval that is the number of its values that meet "
     "the condition, divided by the number of its values (steps of $step, both ends included); an "
     "empty value is the whole domain, $low to $high, of which $met values in $all are at least "
-    "$value. ${of_nodes}Of several conditions the shares are multiplied."
+    "$value. ${of_nodes}Of several conditions the shares are multiplied. An empty value$or_root "
+    "may be one that nobody knew, which meets no condition: `lower` never has it, not even where "
+    "the condition takes in the whole domain."
 )
 OF_NODES = (
     "Of a node it is the share of its leaves, so that the root has all leaves alike: write one of "
@@ -98,8 +100,11 @@ ANY_QUARTER = (
     "Without the line on quarters a case counts as it does in the quarter that tells most of it, "
     "which is how `srsql query` counts over several quarters."
 )
-SUMS = """    )
-    SELECT count(*) FILTER (WHERE share = 1) AS lower, sum(share) AS expected,
+SUMS = """    ), counted AS (
+        SELECT $case_id, max(share) AS share, bool_or(known AND share = 1) AS surely
+        FROM region GROUP BY $case_id
+    )
+    SELECT count(*) FILTER (WHERE surely) AS lower, sum(share) AS expected,
            count(*) FILTER (WHERE share > 0) AS upper
     FROM counted
 """
@@ -115,12 +120,13 @@ NODES = """WITH RECURSIVE tree AS (
     ), part AS (
         SELECT node, avg(CASE WHEN leaf IN ('VALUE') THEN 1 ELSE 0 END) AS share
         FROM below GROUP BY node
-    ), counted AS (
-        SELECT t.$case_id, max(p.share * $share) AS share
+    ), region AS (
+        SELECT t.$case_id, p.share * $share AS share,
+               t.$low IS NOT NULL AND t.$name IN (SELECT node FROM tree WHERE parent <> '') AS known
         FROM $table AS t JOIN part AS p ON p.node = t.$name
 """
-NO_NODES = """WITH counted AS (
-        SELECT t.$case_id, max($share) AS share
+NO_NODES = """WITH region AS (
+        SELECT t.$case_id, $share AS share, t.$low IS NOT NULL AS known
         FROM $table AS t
 """
 SHARE = "CASE WHEN t.$low IS NULL THEN $met / $all\n            ELSE {met} / {all} END"
@@ -226,10 +232,12 @@ def bounds_example(manifest: AnyManifest) -> str:
         low=known[0].low,
         high=known[0].high,
         of_nodes=OF_NODES.format(hierarchies=HIERARCHIES) if nodes else "",
+        or_root=" or root" if nodes else "",
     )
-    statement = Template(NODES if nodes else NO_NODES).substitute(case, share=share, **about)
+    regions = NODES if nodes else NO_NODES
+    statement = Template(regions).substitute(case, share=share, low=low, **about)
     statement += "    " + Template(LATEST_LINE).substitute(case) if latest else ""
-    text = f"\n{filled(prose)}\n\n    {statement}        GROUP BY ALL\n{SUMS}"
+    text = f"\n{filled(prose)}\n\n    {statement}{Template(SUMS).substitute(case)}"
     return text + (f"\n{filled(ANY_QUARTER)}\n" if latest else "")
 
 

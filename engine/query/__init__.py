@@ -443,9 +443,9 @@ def _notes(
         names = ", ".join(dataset.qid[position].name for position in sorted(used))
         yield (
             f"lower: those who meet the conditions whatever values of their regions ({names}) are "
-            "true; upper: those who do for some of them; expected: by the share of the region, or "
-            "of the domain where the value is missing; known: those whose region decides every "
-            "comparison, which a missing value does not"
+            "true (a missing value meets no comparison); upper: those who do for some of them; "
+            "expected: by the share of the region, or of the domain where the value is missing; "
+            "known: those whose region decides every comparison, which a missing value does not"
         )
     elif not question.tested and not hides:
         yield "no quasi-identifier is asked, so the counts are exact"

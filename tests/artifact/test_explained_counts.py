@@ -109,6 +109,28 @@ def test_the_bounds_of_the_readme_are_those_of_query(
         assert lower < expected < upper
 
 
+def test_a_condition_over_a_whole_domain_leaves_a_missing_value_out_of_lower(
+    db: Path, made: dict[tuple[str, str], Path], run: Any
+) -> None:
+    """Its original may lack the value, too, and NULL meets no comparison."""
+    regions = {row["caseid"]: row for row in read_csv(made[LAST, "csv"], "demo")}.values()
+    known = sum(row["age_low"] is not None and row["sex"] != "Any" for row in regions)
+    question = "SELECT count(DISTINCT caseid) FROM demo WHERE age BETWEEN 0 AND 120 AND sex IN {}"
+    with Engine(db, read_only=True) as engine:
+        (asked,) = engine.query(question.format("('F', 'M')"), quarter=LAST).rows
+        ((truth,),) = engine.sql(
+            "SELECT count(DISTINCT d.caseid) FROM raw_faers.demo AS d WHERE d.quarter = ? "
+            "AND try_cast(d.age AS INTEGER) BETWEEN 0 AND 120 AND d.sex IN ('F', 'M')",
+            [LAST],
+        )
+    assert asked == (known, len(regions), len(regions), known)
+    assert known <= truth < len(regions)
+    for form in FORMS:
+        sql = statement(made[LAST, form], "AS lower").replace("VALUE", "F', 'M")
+        sql = sql.replace("61 / 121", "121 / 121").replace("t.age_low, 60", "t.age_low, 0")
+        assert run(made[LAST, form], sql) == [(known, len(regions), len(regions))]
+
+
 def share(row: dict[str, Any]) -> Fraction:
     """Of a region: how much of it lies in the question."""
     low, high = (int(row[f"age_{end}"] or default) for end, default in (("low", 0), ("high", 120)))

@@ -78,9 +78,9 @@ function asWords(quarters, {ranges, nodes, terms, group, withheld}) {
 function columnsExplained({ranges, nodes}) {
   const names = [...ranges, ...nodes].map(each => each.attribute);
   return names.length ? ["lower: cases that meet the conditions whatever values of their regions "
-    + `(${[...new Set(names)].join(", ")}) are true; upper: those that do for some of them; expected: `
-    + "by the share of the region, or of the domain where the value is missing; known: those whose "
-    + "region decides every condition"] : [];
+    + `(${[...new Set(names)].join(", ")}) are true (a missing value meets none); upper: those that do for `
+    + "some of them; expected: by the share of the region, or of the domain where the value is "
+    + "missing; known: those whose region decides every condition"] : [];
 }
 
 /** How the numbers are to be read.
