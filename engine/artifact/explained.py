@@ -305,9 +305,12 @@ def unprotected(part: Manifest, *, several: bool) -> str:
     if not has_rows(part):
         return "Values with a threshold of 1 are not protected."
     text = "Values with a threshold of 1 are not protected"
-    told = part.unprotected
-    if told is not None and told.held:
-        when = f" in {part.quarter}" if several else ""
+    told, when = part.unprotected, f" in {part.quarter}" if several else ""
+    if told is not None and not told.values:
+        text += f"; none of the {told.all_values:,} released values{when} has one"
+        if not several:
+            return filled(f"{text}.") + "\n"
+    elif told is not None and told.held:
         text += (
             f": {_of(told.values, told.all_values)} of the released values{when}, and "
             f"{_of(told.held_unprotected, told.held)} where every case counts once with each of "

@@ -20,7 +20,8 @@ from support.artifacts import make, manifest_of, read_csv, rehash, rehash_range,
 from support.quarters import crowd, write_quarter
 
 from srsql import Engine, verify
-from srsql.engine.artifact.explained import CODES, FAERS
+from srsql.engine.artifact.explained import CODES, FAERS, unprotected
+from srsql.engine.artifact.format import Manifest
 from srsql.schemas import load_dataset
 
 QUARTERS = ("2011Q3", "2011Q4")
@@ -242,6 +243,20 @@ def test_what_a_threshold_of_1_leaves_unbounded_is_told_and_listed(
     assert f"{due['held_unprotected']} of {due['held']} (" in text
     listed = run(folder, statement(folder, "theta_num = theta_den"))
     assert len(listed) == due["values"]
+
+
+def test_where_no_value_has_a_threshold_of_1_the_readme_says_so_in_words(
+    made: dict[tuple[str, str], Path],
+) -> None:
+    part = Manifest.model_validate(manifest_of(made[LAST, "csv"]))
+    assert part.unprotected is not None
+    none = {"values": 0, "held_unprotected": 0}
+    part = part.model_copy(update={"unprotected": part.unprotected.model_copy(update=none)})
+    number = part.unprotected.all_values if part.unprotected else 0
+    said = f"not protected; none of the {number} released values "
+    one, several = (" ".join(unprotected(part, several=s).split()) for s in (False, True))
+    assert one.endswith(f"{said}has one.")
+    assert f"{said}in {LAST} has one. To list them:" in several  # another quarter may have some
 
 
 def test_empty_values_are_counted_and_not_said_to_be_one_or_the_other(

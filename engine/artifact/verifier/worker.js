@@ -325,8 +325,9 @@ function notProtected(parts, quarters) {
     const all = quarters.map(({thresholds}) => thresholds.values.size);
     const free = quarters.map(({thresholds}) =>
       [...thresholds.values.values()].filter(([num, den]) => num === den).length);
-    told.push(`${spread(free)} of ${spread(all)} values have a threshold of 1: everybody of a region may `
-      + `have them${quarters.length > 1 ? ", by quarter" : ""}`);
+    // no value of a threshold that bounds nothing leaves nothing unprotected
+    if (Math.max(...free)) told.push(`${spread(free)} of ${spread(all)} values have a threshold of 1: `
+      + `everybody of a region may have them${quarters.length > 1 ? ", by quarter" : ""}`);
   }
   return told.map(each => printable(each, 2000));
 }

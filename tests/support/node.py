@@ -1,0 +1,54 @@
+"""The work of the verifier's page in Node, where no browser is: its script as the page has it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from srsql.engine.artifact.verifier_page import verifier_page
+
+NODE = shutil.which("node")
+RUN = """
+{
+  const fs = require("fs"), path = require("path"), vm = require("vm");
+  const [work, ...folders] = process.argv.slice(1);
+  let handler;
+  globalThis.addEventListener = (name, taken) => { handler = taken; };
+  globalThis.postMessage = told => {
+    if (!("progress" in told)) process.stdout.write(JSON.stringify(told));
+  };
+  vm.runInThisContext(fs.readFileSync(work, "utf8"), {filename: "work.js"});
+  const read = file => new Blob([fs.readFileSync(file)]);
+  const entries = folders.flatMap(folder => fs.readdirSync(folder).map(name =>
+    ({path: `${path.basename(folder)}/${name}`, file: read(path.join(folder, name))})));
+  handler({data: {open: entries}});
+}
+"""
+
+
+def opened_in_node(scratch: Path, *folders: Path) -> dict[str, Any]:
+    """What the page is told of artifacts when they are opened together.
+
+    Args:
+        scratch: where the script is written.
+        folders: of the artifacts.
+    """
+    found = re.search(
+        r'<script type="text/plain" id="work">(.*?)</script>', verifier_page(), re.DOTALL
+    )
+    assert found is not None
+    assert NODE is not None
+    script = scratch / "work.js"
+    script.write_text(found[1], encoding="utf-8")
+    done = subprocess.run(
+        [NODE, "-e", RUN, str(script), *map(str, folders)],
+        capture_output=True, text=True, check=True, timeout=300,
+    )  # fmt: skip
+    answer: dict[str, Any] = json.loads(done.stdout)
+    assert "opened" in answer, answer
+    told: dict[str, Any] = answer["opened"]
+    return told
