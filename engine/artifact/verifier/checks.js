@@ -16,6 +16,7 @@ const CHECKS = new Map([
   ["k", "at least k cases share every region"],
   ["theta", "no value is held by a larger share of a region's cases than its threshold"],
   ["thresholds", "thresholds are given of released values only, each once, as the parameters say"],
+  ["sets", "each quasi-identifier is in a protected set, and what all sets single out is as told"],
   ["declaration", "roles, domains and hierarchies are the dataset's, where it ships with srsql"],
   ["series", "the artifacts follow each other in one series, with ids that can be compared"],
   ["new k", "at least k cases of every region are in no earlier release"],
@@ -24,7 +25,9 @@ const CHECKS = new Map([
 ]);
 /** Checks of several quarters together. */
 const OF_SERIES = ["series", "new k", "new theta", "cover"];
-const OF_ROWS = [...CHECKS.keys()].slice(2, -OF_SERIES.length);
+/** The check of what is only claimed where sets of quasi-identifiers are protected each by itself. */
+const OF_SETS = "sets";
+const OF_ROWS = [...CHECKS.keys()].slice(2, -OF_SERIES.length).filter(name => name !== OF_SETS);
 /** Places that are named of each check. */
 const MOST_PLACES = 5;
 /** Reader's words for what no page can see, whatever the artifact. */

@@ -122,6 +122,49 @@ function bySet(quarter, make) {
   return check;
 }
 
+/** What is claimed of sets of quasi-identifiers against each other and the rows: whoever knows the
+ * quasi-identifiers of all sets looks for the region of all.
+ *
+ * @param {Quarter} quarter
+ * @returns {Check | null} Null: nothing is claimed of sets. */
+function checkSets({part, cases}) {
+  const {parameters} = part, sets = part.qid_sets ?? [];
+  const figures = ["union_below_k_percent", "union_one_candidate_percent"];
+  if (!part.qid_sets && ![...figures, "qid_sets"].some(name => Object.hasOwn(parameters, name)))
+    return null;
+  const check = new Check(OF_SETS, sets.length), known = part.attributes.map(({name}) => name);
+  if (sets.length < 2 || new Set(sets.map(({name}) => name)).size < sets.length)
+    check.add(() => "qid_sets are not two sets or more, each with a name of its own");
+  for (const one of sets) {
+    for (const other of sets)
+      if (one !== other && one.attributes.every(name => other.attributes.includes(name)))
+        check.add(() => `all of the set ${one.name} is in ${other.name}, so that it is none`);
+    for (const name of one.attributes)
+      if (!known.includes(name)) check.add(() => `${name} of a set is no quasi-identifier`);
+  }
+  for (const name of known)
+    if (!sets.some(({attributes}) => attributes.includes(name)))
+      check.add(() => `${name} is in no set, so that nothing protects it`);
+  const words = sets.map(({name, attributes}) => `${name}: ${attributes.join(", ")}`).join("; ");
+  if (parameters.qid_sets !== words)
+    check.add(() => "the parameter qid_sets does not say what the sets are");
+  let all = 0, below = 0, alone = 0;
+  for (const size of regionSizes(cases)) {
+    all += size;
+    below += size < part.k ? size : 0;
+    alone += Number(size === 1);
+  }
+  [below, alone].forEach((number, n) => {
+    const due = Math.ceil(100 * number / Math.max(all, 1)), told = parameters[figures[n]];
+    if (told !== due) check.add(() => `parameter ${figures[n]} is `
+      + `${printable(String(told ?? "not told"))}, the rows give ${due}`);
+  });
+  const [few, nobody, everybody] = [below, alone, all].map(number => number.toLocaleString("en"));
+  check.note = `who knows all sets is left with fewer than k candidates in ${few} of ${everybody} cases, `
+    + `with one in ${nobody}`;
+  return check;
+}
+
 /** @param {Quarter} quarter
  * @param {Cases} cases */
 function checkIds({part, tables}, {caseOf, reports}) {

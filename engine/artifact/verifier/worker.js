@@ -176,14 +176,14 @@ function checked(artifact, checks, bytes, digests) {
   const {parts} = artifact, facts = factsOf(artifact), [first] = parts;
   const about = {facts, parts, quarters: printable(parts.map(part => part.quarter).join(", "))};
   checks.push(checkManifest(artifact, digests));
-  const found = checks.map(check => shown(check));
-  const why = NO_ROWS_COUNTED;
-  if (shapeFaults(artifact).length) return result(found, OF_ROWS, {...about, why});
+  const found = checks.map(check => shown(check)), why = NO_ROWS_COUNTED;
+  const due = parts.some(part => part.qid_sets) ? [...OF_ROWS, OF_SETS] : OF_ROWS;
+  if (shapeFaults(artifact).length) return result(found, due, {...about, why});
   if (first.format === "duckdb") {
     const other = "the tables are in a DuckDB file, which this page does not read: ask the publisher "
       + "for the artifact as Parquet or CSV (srsql publish --format parquet), or check it with srsql "
       + "verify";
-    return result(found, OF_ROWS, {...about, why: other});
+    return result(found, due, {...about, why: other});
   }
   const read = first.format === "parquet" ? readParquet : readTable;
   const columns = new Check("columns", first.tables.length);
@@ -203,7 +203,7 @@ function checked(artifact, checks, bytes, digests) {
     }
   });
   found.push(shown(columns));
-  if (columns.count) return result(found, OF_ROWS.slice(1), {...about, why});
+  if (columns.count) return result(found, due.slice(1), {...about, why});
   const notShown = [...NEVER_SHOWN], quarters = /** @type {Quarter[]} */ ([]);
   for (const [n, part] of artifact.parts.entries()) {
     const of = artifact.several ? part.quarter : "";
@@ -249,6 +249,8 @@ function checkPart(artifact, part, tables, bytes, notShown) {
     const cases = part.report_table === null ? NOBODY : casesOf(part, tables);
     quarter = {part, tables, thresholds, trees, cases};
     if (part.report_table !== null) checks.push(...checkRows(quarter, cases, faults));
+    const sets = checkSets(quarter);
+    if (sets) checks.push(sets);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     checks.push(new Check("bounds", 0, [error.message]));
@@ -260,8 +262,6 @@ function checkPart(artifact, part, tables, bytes, notShown) {
     + `page does not know version ${part.dataset_version} of dataset ${part.dataset}`);
   if (part.derived) notShown.push(`${place}what is claimed of derived columns, and that rows show no more `
     + "than their rules make (srsql verify checks it)");
-  if (part.qid_sets) notShown.push(`${place}what the sets of quasi-identifiers single out together, which `
-    + "the manifest tells (srsql verify checks it)");
   notShown.push(...notClaimed(part).map(([name, why]) => `${place}${name}: ${why}`));
   if (part.terms) notShown.push(`${place}that terms which are told apart from rows are k^m-anonymous: `
     + "check it with srsql verify");
