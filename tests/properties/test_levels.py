@@ -20,7 +20,7 @@ INGREDIENT: dict[str, set[str]] = {
     "BETA": {"BETA"},
 }  # fmt: skip
 GROUP = {"PAIN": {"BODY"}, "FEVER": {"BODY"}, "RASH": {"SKIN", "BODY"}, "BODY": {"BODY"}}
-DRUGS = ("Brand A", "alpha 5 mg", "Alpha", "both", "beta", "Unlisted", "BRAND A ")
+DRUGS = ("Brand A", "alpha 5 mg", "Alpha", "both", "beta", "Unlisted", "BRAND A ", "unlisted ")
 REACTIONS = ("Pain", "Rash", "Cough", "Fever")
 SPAN, SEXES = (0, 120), {"M": (0, 0), "F": (1, 1)}
 
@@ -126,6 +126,17 @@ def test_pairs_of_ingredient_and_group_are_counted_as_the_originals_have_them(pl
         "pt counts on level group of terms.csv: names are compared in upper case; "
         "1 of 4 values are not in it and count as themselves",
     )
+
+
+def test_spellings_of_a_value_are_one_in_what_is_said_of_a_level(place: Place) -> None:
+    """``drugs --unmatched`` counts the same; published rows keep the spellings of the reports."""
+    rows = place.engine.sql("SELECT count(DISTINCT d.drugname) FROM released.drug AS d")
+    assert rows == [(8,)]
+    answer = place.engine.query("SELECT COUNT(DISTINCT caseid) FROM drug WHERE drugname = 'ALPHA'",
+                                level=place.level[0])  # fmt: skip
+    found = place.engine.drugs(place.level[0], series="main")
+    assert (found.lacking, found.found) == (1, 6)
+    assert answer.notes[-1].endswith("; 1 of 6 values are not in it and count as themselves")
 
 
 def test_no_table_is_left_behind(place: Place) -> None:

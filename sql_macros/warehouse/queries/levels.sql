@@ -2,7 +2,7 @@
 
 -- name: make
 CREATE OR REPLACE TEMP TABLE srsql_level_name (
-    attribute VARCHAR, value VARCHAR, name VARCHAR, listed BOOLEAN
+    attribute VARCHAR, value VARCHAR, term VARCHAR, name VARCHAR, listed BOOLEAN
 );
 
 -- name: names
@@ -11,9 +11,11 @@ CREATE OR REPLACE TEMP TABLE srsql_level_name (
 SELECT
     $attribute::VARCHAR AS attribute,
     n.value,
+    t.term,
     n.name,
     n.listed
-FROM srsql.names_on_level('level_term', 'level_entry') AS n;
+FROM srsql.names_on_level('level_term', 'level_entry') AS n
+INNER JOIN level_term AS t ON n.value = t.value;
 
 -- name: several
 -- A value of a column with more than one name.
@@ -26,10 +28,11 @@ ORDER BY n.value
 LIMIT 1;
 
 -- name: lacking
--- How many values of a column the dictionary lacks, and how many there are.
+-- How many values of a column the dictionary lacks, and how many there are, each in its normal
+-- form: rows can have several spellings of one.
 SELECT
-    count(DISTINCT n.value) FILTER (WHERE NOT n.listed) AS lacking,
-    count(DISTINCT n.value) AS found
+    count(DISTINCT n.term) FILTER (WHERE NOT n.listed) AS lacking,
+    count(DISTINCT n.term) AS found
 FROM temp.main.srsql_level_name AS n
 WHERE n.attribute = $attribute;
 
