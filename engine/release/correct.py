@@ -432,7 +432,7 @@ def _make(
         shares = prove(evidence, "audit")
     with clock.stage("metrics"):
         store_measures(warehouse, current.release_id, "check", checks)
-        keep_metrics(evidence, shares, exposed, made)
+        keep_metrics(evidence, shares, exposed, made, persons)
     refresh_series_views(warehouse, dataset, standing.series)
     return {
         "release_id": current.release_id,

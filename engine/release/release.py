@@ -242,7 +242,7 @@ def release(
                 shares = prove(evidence, "audit")
             with clock.stage("metrics"):
                 store_measures(warehouse, current.release_id, "check", checks)
-                keep_metrics(evidence, shares, exposed, released)
+                keep_metrics(evidence, shares, exposed, released, persons)
             if not request.draft:
                 appended = not request.supersede
                 refresh_series_views(warehouse, visible_dataset, series, appended=appended)
@@ -522,12 +522,13 @@ def _evidence(current: Release, request: Request, tables: list[Built]) -> Eviden
 
 
 def keep_metrics(
-    evidence: Evidence, shares: Sequence[Measure], exposed: list[MeasureRow], released: Released
-) -> None:
+    evidence: Evidence, shares: Sequence[Measure], exposed: list[MeasureRow], released: Released,
+    persons: Sequence[MeasureRow],
+) -> None:  # fmt: skip
     """Keep the metrics, of which k and theta are judged once more, from the catalog."""
     current = evidence.release
     warehouse, release_id = current.warehouse, current.release_id
-    rows = judged(evidence.facts, measure(warehouse, release_id))
+    rows = judged(evidence.facts, measure(warehouse, release_id, persons=persons))
     require_bounds(evidence.facts, rows)
     if perturbed(warehouse, release_id):
         rows += measure_linkage(

@@ -6,7 +6,7 @@ workload of queries whose truth the originals tell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -43,6 +43,7 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 TOPIC = "risk/metrics"
+OF_PERSONS = "persons_of_groups({id})"
 MACROS = (
     "information_loss({id})",
     "star_information_loss({id})",
@@ -52,7 +53,7 @@ MACROS = (
     "suppressed_value_rate({id})",
     "group_sizes({id})",
     "lattice_loss({id})",
-    "persons_of_groups({id})",
+    OF_PERSONS,
     "delay_rate({id})",
 )
 """Calls in the schema ``srsql``; each returns uniform rows."""
@@ -76,23 +77,29 @@ SEED = 0
 """Of the random sets of W2: whoever measures a release again asks the same."""
 
 
-def measure(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
+def measure(
+    warehouse: Warehouse, release_id: int, *, persons: Sequence[MeasureRow] | None = None
+) -> list[MeasureRow]:
     """Every metric that applies to the release, computed now from the catalog.
 
     Which of its bounds the release keeps, and so which verdict stands, the registry of checks
     says (``engine.checks.registry.judged``). Of somebody else's release neither k nor theta nor
     what was withheld is known, so nothing is said about them; nor of what its cases lost, unless
     their originals were told.
+
+    Args:
+        warehouse: that has the release.
+        release_id: of it.
+        persons: what ``measure_persons`` found of it; default: it is measured now.
     """
-    rows = [
-        MeasureRow(*row)
-        for macro in MACROS
-        for row in warehouse.rows(
-            "SELECT m.* FROM srsql."
-            + macro.format(id=int(release_id))
-            + " AS m ORDER BY m.measure DESC, m.scope"
-        )
-    ]
+    rows: list[MeasureRow] = []
+    for macro in MACROS:
+        if macro == OF_PERSONS and persons is not None:
+            rows += persons
+            continue
+        call = "SELECT m.* FROM srsql." + macro.format(id=int(release_id))
+        found = warehouse.rows(call + " AS m ORDER BY m.measure DESC, m.scope")
+        rows += [MeasureRow(*row) for row in found]
     if any(row.measure == "il" for row in rows):  # regions are not what the release shows
         made = {
             "il", "ncp", "emd", "rate", "il (all records)", "emd (all records)", "ncp (eq. 6)",

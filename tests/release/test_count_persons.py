@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +18,7 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Knowledge
+from srsql.engine.warehouse.warehouse import Warehouse
 
 K = 3
 THETA = Fraction(1, 2)
@@ -162,6 +164,39 @@ def test_a_series_of_cases_begins_to_count_persons_at_any_match(engine: Engine) 
     engine.release("2011Q4", **{**PERSONS, "match": "0.95"}, change=True)
     with pytest.raises(ReleaseError, match=r"promises less .*match 0.97, was 0.95"):
         engine.set_series("main", match="0.97")
+
+
+def test_a_release_and_a_correction_measure_persons_once(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = [("1", "2", 0.95), ("3", "4", 0.999), ("5", "6", 0.6)]
+    suspect(engine, pairs)
+    asked, rows = list[str](), Warehouse.rows
+
+    def counted(self: Warehouse, text: str, *parameters: Any) -> Any:
+        asked.append(text)
+        return rows(self, text, *parameters)
+
+    monkeypatch.setattr(Warehouse, "rows", counted)
+    engine.release("2011Q3", **ASKED, model="ppms++")
+    engine.forget([8], reason="asked for")
+    suspect(engine, pairs)
+    for release_id in (1, 2):
+        if release_id == 2:
+            engine.correct("2011Q3")
+        assert sum("persons_of_groups" in text for text in asked) == release_id
+        stored = engine.sql(
+            "SELECT m.scope, m.ratio FROM srsql.measure AS m WHERE m.release_id = ? "
+            "AND m.stage = 'metric' AND m.measure = 'least_persons' ORDER BY ALL",
+            [release_id],
+        )
+        ((told,),) = engine.sql(
+            "SELECT r.private_manifest->'persons' FROM srsql.release AS r WHERE r.release_id = ?",
+            [release_id],
+        )
+        found = {scope: facts["least_persons"] for scope, facts in json.loads(told).items()}
+        assert dict(stored) == found
+        assert len(found) == 4
 
 
 def test_no_suspects_no_difference(engine: Engine) -> None:
