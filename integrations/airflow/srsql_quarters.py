@@ -1,14 +1,15 @@
-"""A quarter as a DAG of Airflow: ingested, released, audited, published, verified.
+"""A period as a DAG of Airflow: ingested, released, audited, published, verified.
 
 Tasks are commands of srsql, which is in an environment of its own: SRSQL_COMMAND names it.
-Where things are is told by SRSQL_DB, SRSQL_SOURCES (the regulator's files) and SRSQL_PUBLISHED.
+Where things are is told by SRSQL_DB, SRSQL_SOURCES (the regulator's files) and SRSQL_PUBLISHED;
+SRSQL_PERIOD says of what kind the periods are: quarter (the default), month, week or day.
 """
 
 import json
 import os
 import shlex
 import subprocess
-from datetime import datetime
+from datetime import date, datetime, timedelta
 
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import DAG, Param, chain, task
@@ -16,56 +17,86 @@ from airflow.sdk import DAG, Param, chain, task
 SRSQL = os.environ.get("SRSQL_COMMAND", "srsql")
 SOURCES = os.environ.get("SRSQL_SOURCES", "/srv/faers")
 PUBLISHED = os.environ.get("SRSQL_PUBLISHED", "/srv/published")
-CHOSEN = "(params.quarter or quarter_before(dag_run.run_after))"
-QUARTER = f"{{{{ {CHOSEN} }}}}"
-FILES = f"*_{{{{ {CHOSEN} | replace('Q', '[Qq]') }}}}.zip"
+KIND = os.environ.get("SRSQL_PERIOD", "quarter")
+MONTH = r"\d{4}-(0[1-9]|1[0-2])"
+LABEL, SCHEDULE, EXAMPLE = {
+    "quarter": (r"\d{4}Q[1-4]", "0 2 15 2,5,8,11 *", "2022Q4"),  # six weeks after it ended
+    "month": (MONTH, "0 2 15 * *", "2026-02"),
+    "week": (r"\d{4}W(0[1-9]|[1-4]\d|5[0-3])", "0 2 * * 3", "2026W07"),  # a Wednesday
+    "day": (MONTH + r"-(0[1-9]|[12]\d|3[01])", "0 2 * * *", "2026-02-13"),
+}[KIND]
+CHOSEN = "(params.period or period_before(dag_run.run_after))"
+PERIOD = f"{{{{ {CHOSEN} }}}}"
+FILES = f"*_{{{{ {CHOSEN} | replace('Q', '[Qq]') | replace('W', '[Ww]') }}}}.zip"
 
 
-def quarter_before(day: datetime) -> str:
-    """The last quarter that ended before the day, such as 2022Q4 in February 2023."""
-    year, quarter = (day.year, (day.month - 1) // 3) if day.month > 3 else (day.year - 1, 4)
-    return f"{year}Q{quarter}"
+def first_day(period: str) -> date:
+    """Of a period, by its label."""
+    year = int(period[:4])
+    if KIND == "day":
+        return date.fromisoformat(period)
+    if KIND == "week":
+        return date.fromisocalendar(year, int(period[5:]), 1)
+    return date(year, 3 * int(period[5:]) - 2 if KIND == "quarter" else int(period[5:]), 1)
+
+
+def period_before(day: date) -> str:
+    """The last period that ended before the day, such as 2022Q4 in February 2023."""
+    day = date(day.year, day.month, day.day)
+    begun = {
+        "quarter": date(day.year, day.month - (day.month - 1) % 3, 1),
+        "month": day.replace(day=1),
+        "week": day - timedelta(days=day.weekday()),
+        "day": day,
+    }[KIND]
+    last = begun - timedelta(days=1)
+    if KIND == "quarter":
+        return f"{last.year}Q{(last.month + 2) // 3}"
+    if KIND == "week":
+        year, week, _ = last.isocalendar()
+        return f"{year}W{week:02}"
+    return last.isoformat()[: len(EXAMPLE)]
 
 
 @task(retries=0)
-def need_no_gap(quarter: str) -> None:
-    """Fail where the quarter before is not released: afterwards srsql would refuse it."""
+def need_no_gap(period: str) -> None:
+    """Fail where the period before is not released: afterwards srsql would refuse it."""
     status = [*shlex.split(SRSQL), "status", "--json", "--wait", "3600"]
     told = json.loads(subprocess.run(status, check=True, stdout=subprocess.PIPE).stdout)
     rows = told["releases"]
     out = [row["quarter"] for row in rows if (row["series"], row["status"]) == ("main", "released")]
-    before = quarter_before(datetime(int(quarter[:4]), 3 * int(quarter[5]), 1))
+    before = period_before(first_day(period))
     if out and max(out) < before:
-        raise ValueError(f"the series ends with {max(out)}: release {before} before {quarter}")
+        raise ValueError(f"the series ends with {max(out)}: release {before} before {period}")
 
 
 COMMANDS = {
-    "ingest": f"ingest --if-needed '{SOURCES}'/{FILES}",
-    "release": f"release --if-needed --quarter {QUARTER} --k {{{{ params.k }}}}",
+    "ingest": f"ingest --if-needed --period {PERIOD} '{SOURCES}'/{FILES}",
+    "release": f"release --if-needed --period {PERIOD} --k {{{{ params.k }}}}",
     "audit": "audit {{ '--k ' ~ params.audit_k if params.audit_k else '' }}",
-    "publish": f"publish --if-needed --quarter {QUARTER} --to '{PUBLISHED}/{QUARTER}'",
-    "verify": f"verify '{PUBLISHED}/{QUARTER}'",
+    "publish": f"publish --if-needed --period {PERIOD} --to '{PUBLISHED}/{PERIOD}'",
+    "verify": f"verify '{PUBLISHED}/{PERIOD}'",
 }
 """``--if-needed``: a task that is cleared and run again finds its work done."""
 WITHOUT_A_WAREHOUSE = {"verify"}
 
 with DAG(
-    "srsql_quarter",
-    schedule="0 2 15 2,5,8,11 *",  # six weeks after a quarter ended
+    f"srsql_{KIND}",
+    schedule=SCHEDULE,
     start_date=datetime(2022, 1, 1),
     catchup=False,
-    max_active_runs=1,  # the quarters of a series are released in their order
+    max_active_runs=1,  # the periods of a series are released in their order
     params={
-        "quarter": Param(
+        "period": Param(
             "",
             type="string",
-            pattern=r"^(\d{4}Q[1-4])?$",  # it becomes a word of a command
-            description="such as 2022Q4; empty: the last that ended",
+            pattern=f"^({LABEL})?$",  # it becomes a word of a command
+            description=f"such as {EXAMPLE}; empty: the last that ended",
         ),
         "k": Param(5, type="integer", minimum=2),
         "audit_k": Param(None, type=["null", "integer"], description="empty: what was promised"),
     },
-    user_defined_macros={"quarter_before": quarter_before},
+    user_defined_macros={"period_before": period_before},
     doc_md=__doc__,
 ) as dag:
     ingest, *others = (
@@ -80,7 +111,7 @@ with DAG(
         )
         for name, words in COMMANDS.items()
     )
-    chain(ingest, need_no_gap(QUARTER), *others)
+    chain(ingest, need_no_gap(PERIOD), *others)
 
 if __name__ == "__main__":
     dag.test()

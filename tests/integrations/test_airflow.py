@@ -27,10 +27,10 @@ print("STATES " + json.dumps({task.task_id: task.state for task in ran.get_task_
 """
 NAMED = """
 from datetime import datetime
-from srsql_quarters import quarter_before
+from srsql_quarters import period_before
 
 days = [(2023, 2, 15), (2023, 3, 31), (2023, 4, 1), (2023, 12, 31), (2024, 1, 1)]
-print(*(quarter_before(datetime(*day)) for day in days))
+print(*(period_before(datetime(*day)) for day in days))
 """
 
 pytestmark = pytest.mark.skipif(
@@ -87,36 +87,36 @@ def states(place: Path, **conf: object) -> dict[str, str]:
 
 def test_a_series_goes_from_files_to_verified_folders(place: Path) -> None:
     for quarter in QUARTERS:
-        assert states(place, quarter=quarter) == dict.fromkeys(
+        assert states(place, period=quarter) == dict.fromkeys(
             ("ingest", "need_no_gap", "release", "audit", "publish", "verify"), "success"
         )
         assert (place / "published" / quarter / "manifest.json").is_file()
 
 
 def test_tasks_that_are_done_are_run_again_without_harm(place: Path) -> None:
-    assert set(states(place, quarter=QUARTERS[-1]).values()) == {"success"}
+    assert set(states(place, period=QUARTERS[-1]).values()) == {"success"}
 
 
 def test_nothing_is_published_of_a_series_that_is_not_safe(place: Path) -> None:
-    ended = states(place, quarter=QUARTERS[-1], audit_k=30)
+    ended = states(place, period=QUARTERS[-1], audit_k=30)
     assert ended["release"] == "success"
     assert ended["audit"] == "failed"
     assert ended["publish"] == ended["verify"] == "upstream_failed"
 
 
 def test_a_quarter_after_a_gap_is_not_released(place: Path) -> None:
-    ended = states(place, quarter=AFTER_A_GAP)
+    ended = states(place, period=AFTER_A_GAP)
     assert ended["ingest"] == "success"
     assert ended["need_no_gap"] == "failed"
     assert ended["release"] == ended["verify"] == "upstream_failed"
 
 
 @pytest.mark.parametrize(
-    "quarter", ["2011Q4; touch hurt", "$(touch hurt)", "2011Q5", "2011Q3:2011Q4"]
+    "period", ["2011Q4; touch hurt", "$(touch hurt)", "2011Q5", "2011Q3:2011Q4"]
 )
-def test_nothing_but_a_quarter_becomes_a_word_of_a_command(place: Path, quarter: str) -> None:
-    ran = airflow(place, "-c", RUN, json.dumps({"quarter": quarter}))
-    assert "Invalid input for param quarter" in ran.stdout + ran.stderr
+def test_nothing_but_a_quarter_becomes_a_word_of_a_command(place: Path, period: str) -> None:
+    ran = airflow(place, "-c", RUN, json.dumps({"period": period}))
+    assert "Invalid input for param period" in ran.stdout + ran.stderr
     assert '"success"' not in ran.stdout
     assert list(place.rglob("hurt")) == []
 
