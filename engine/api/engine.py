@@ -480,8 +480,7 @@ class Engine:
         self, *, quarter: Word = None, attacks: Sequence[str] | None = None,
         scopes: Sequence[str] = SCOPES, k: int | None = None, theta: Number = None,
         alpha: Number = None, evidence: int | None = None, all_series: bool = False,
-        kept: bool = False, dataset: Name = None, series: str = MAIN,
-        progress: Progress = None,
+        kept: bool = False, dataset: Name = None, series: str = MAIN, progress: Progress = None,
     ) -> Audit | SeriesAudit:  # fmt: skip
         """Attack every case of a series, or of all together; see ``srsql audit``."""
         asked = api.audit_options(quarter, attacks, scopes, k, theta, alpha, evidence)
@@ -509,9 +508,9 @@ class Engine:
             pairs = api.signal_pairs(schema, drug, reaction, rules, who, every=every_pair)
             counting = api.signal_counting(
                 schema, preset, roles, (strata, age_bands), missing=missing,
-                allow_unknown=allow_unknown, without_drug=without_drug,
-                without_reaction=without_reaction, without_indications=without_indications,
-                levels=read_levels(schema, level or ()),
+                levels=read_levels(schema, level or ()), allow_unknown=allow_unknown,
+                without_drug=without_drug, without_reaction=without_reaction,
+                without_indications=without_indications,
             )  # fmt: skip
             return signals(self.warehouse, schema, series, pairs, quarter=quarter,
                            released_only=released_only, counting=counting)  # fmt: skip
@@ -520,11 +519,10 @@ class Engine:
     def trend(
         self, drug: str, reaction: str, *, min_age: Number = None, max_age: Number = None,
         sex: Word = None, roles: Sequence[str] | None = None, preset: Preset | None = None,
-        without_drug: Word = None, without_reaction: Word = None,
-        without_indications: bool = False, quarter: Word = None, released_only: bool = False,
-        missing: Missing = "spread", allow_unknown: bool = False,
-        level: Sequence[str] | None = None, figure: str | Path | None = None,
-        dataset: Name = None, series: str = MAIN,
+        without_drug: Word = None, without_reaction: Word = None, without_indications: bool = False,
+        quarter: Word = None, released_only: bool = False, missing: Missing = "spread",
+        allow_unknown: bool = False, level: Sequence[str] | None = None,
+        figure: str | Path | None = None, dataset: Name = None, series: str = MAIN,
     ) -> Trend:  # fmt: skip
         """A pair by period and of all periods up to each; see ``srsql signals --trend``."""
         with self.warehouse.guarded(), names_dropped(self.warehouse):
@@ -585,7 +583,8 @@ class Engine:
 
     @api.reads(errors.SignalError)
     def export(
-        self, form: Form, to: str | Path, *, drug: Word = None, tree: str | Path | None = None,
+        self, form: Form, to: str | Path, *, drug: Word = None, tree: Name = None,
+        strata: Sequence[str] | None = None, age_bands: Sequence[str] | None = None,
         max_linkable: Number = None, allow_linkable: bool = False, min_age: Number = None,
         max_age: Number = None, sex: Word = None, roles: Sequence[str] | None = None,
         preset: Preset | None = None, without_drug: Word = None, without_reaction: Word = None,
@@ -596,11 +595,12 @@ class Engine:
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema, rule, counting = self._one_pair(
                 (series, quarter, dataset), (drug, None), (min_age, max_age, sex),
-                (preset, roles, level), allow_unknown=allow_unknown, without_drug=without_drug,
-                without_reaction=without_reaction, without_indications=without_indications,
+                (preset, roles, level), by=(strata, age_bands), allow_unknown=allow_unknown,
+                without_drug=without_drug, without_reaction=without_reaction,
+                without_indications=without_indications,
             )  # fmt: skip
-            writing = Writing(form, Path(to), None if tree is None else Path(tree),
-                              api.consent(max_linkable, allow_linkable))  # fmt: skip
+            consent = api.consent(max_linkable, allow_linkable)
+            writing = Writing(form, Path(to), None if tree is None else Path(tree), consent)
             return export(self.warehouse, schema, series, rule, writing, quarter=quarter,
                           counting=counting)  # fmt: skip
 
@@ -676,7 +676,7 @@ class Engine:
         need_cases(self.warehouse, schema.name, series, errors.SignalError)
         preset, roles, level = how
         given["levels"] = read_levels(schema, level or ())
-        counting = api.signal_counting(schema, preset, roles, (None, None), **given)
+        counting = api.signal_counting(schema, preset, roles, given.pop("by", (None,) * 2), **given)
         return schema, api.one_pair(schema, *pair, who), counting
 
     def _released(self, quarter: str, name: Name, series: str) -> tuple[Dataset, int]:

@@ -269,8 +269,10 @@ def export_parts(found: Exported) -> Parts:
         yield printable(f"{file.path}: {file.rows:,} rows")
     yield from linked_lines(found.links)
     yield from map(printable, found.stale)
-    if condition_text(found.counted.condition):
-        yield "exported are the cases whose region decides the condition (known)"
+    asked = ["the condition"] if condition_text(found.counted.condition) else []
+    asked += [f"the stratum ({', '.join(found.strata)})"] if found.strata else []
+    if asked:
+        yield f"exported are the cases whose region decides {' and '.join(asked)} (known)"
     yield from counted_lines(found.counted, "files have them without it")
 
 

@@ -489,8 +489,9 @@ class Run:
         quarters = tuple(self.scope.releases)
         return parted(self.scope.dataset, self.counting, condition, quarters)
 
-    def _stratify(self, condition: Condition, missing: Missing) -> None:
-        """What strata make of the wanted pairs; stratum 0 is all of them together."""
+    def part(self, condition: Condition, missing: Missing) -> list[Stratum]:
+        """How far each case of each side is in each stratum, by its place in what is returned;
+        the first is all of them together."""
         found = self._parted(condition)
         strata: list[Stratum] = [found.whole, *found.strata]
         given = [
@@ -504,6 +505,12 @@ class Run:
             into = self.of_side("stratum_weight", side, "stratum_weight", "case", "box")
             for parameters in given:
                 self.warehouse.run(into, parameters)
+        return strata
+
+    def _stratify(self, condition: Condition, missing: Missing) -> None:
+        """What strata make of the wanted pairs."""
+        self.part(condition, missing)
+        for side in self.sides:
             prior = Shrinkage(condition, side, 0, *(None,) * 5)
             tables = ("stratum_weight", "drug", "reaction")
             if installed("scipy"):

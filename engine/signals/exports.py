@@ -5,7 +5,9 @@
 * TreeScan: ``counts.cas`` (node, cases, expected; the Poisson model) and ``tree.tre`` (node,
   parent; the root alone) of one drug, without headers, as TreeScan has them.
 
-A case counts that surely meets the condition. It has a number of the file alone, in the order of
+A case counts that surely meets the condition and, where strata are asked for, surely lies in one:
+openEBGM takes a column for each (``strat_sex``, ``strat_age``, ``strat_period``), pvda one
+(``group``, for ``df_colnames``), TreeScan none. It has a number of the file alone, in the order of
 what it tells and not of its id, so that files cannot be joined by cases, and no id leaves the house
 that an artifact may have replaced. Names are normalized: in upper case.
 """
@@ -24,20 +26,25 @@ from sqlglot import exp
 from srsql.engine.errors import SignalError
 from srsql.engine.measures import MeasureRow
 from srsql.engine.release.exposure import Consent, links_handed_on
-from srsql.engine.signals import ask, weighed
-from srsql.engine.signals.cases import RELEASED, Scope, load_wanted
+from srsql.engine.signals import Run, ask, weighed
+from srsql.engine.signals.cases import RELEASED, Scope, load_wanted, side_table
 from srsql.engine.signals.counted import Counted, counted
-from srsql.engine.signals.rules import USUAL, Counting, Rule
+from srsql.engine.signals.rules import USUAL, Condition, Counting, Rule
+from srsql.engine.signals.strata import BY
 from srsql.engine.warehouse.catalog import normalized_texts
 from srsql.engine.warehouse.releases import staleness
 from srsql.engine.warehouse.scratch import put_beside
-from srsql.engine.warehouse.statements import column, query, table
+from srsql.engine.warehouse.statements import column, query, table, temporary, with_rows
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.hierarchy import Hierarchy, HierarchyError, load_hierarchy
 
 Form = Literal["pvda", "openebgm", "treescan"]
 COLUMNS = {"pvda": ("report_id", "drug", "event"), "openebgm": ("id", "var1", "var2")}
+STRATUM = "strat_"
+"""What openEBGM knows a column of strata by."""
+GROUP = "group"
+"""The column of strata of pvda, which its manual calls so."""
 ROOT = "ANY REACTION"
 """The root of a tree that has no other node beside the reactions."""
 
@@ -63,6 +70,8 @@ class Exported:
     stale: tuple[str, ...]
     """Releases with cases that have left since they were made, which the files have, in words."""
     counted: Counted
+    strata: tuple[str, ...] = ()
+    """What cases are parted by, in columns of the file."""
 
 
 @dataclass(frozen=True)
@@ -97,12 +106,12 @@ def export(
         rule: the condition that cases meet, and of TreeScan the drug; its reaction is empty.
         writing: the form, the folder, and what was said yes to.
         quarter: only this one; None: all that are released, each case as its latest has it.
-        counting: how cases are counted; strata are not.
+        counting: how cases are counted, and what they are parted by.
 
     Raises:
         SignalError: see ``signals``; the folder is not empty or cannot be written; TreeScan has no
-            drug; there is no such tree; a release must not leave the house; or clusters tell drugs
-            and reactions.
+            drug, or strata; there is no such tree; a release must not leave the house; or clusters
+            tell drugs and reactions.
         LinkableError: too many rows of cases link to other releases of their quarter, as
             ``publish`` says it.
     """
@@ -112,6 +121,8 @@ def export(
         raise SignalError(f"--export {form} has {need}")
     if tree_file is not None and form != "treescan":
         raise SignalError("--tree is of --export treescan: leave it out")
+    if form == "treescan" and counting.strata:
+        raise SignalError("--export treescan has counts without strata: leave --strata out")
     tree = None if tree_file is None else _tree(tree_file)
     asked = ask(warehouse, dataset, series, [rule] if rule.drug else [], quarter=quarter,
                 released_only=True, counting=counting)  # fmt: skip
@@ -136,16 +147,48 @@ def export(
             nodes = tree_rows(tree, named, [row[0] for row in rows])
             files.append(_write(folder / "tree.tre", (), nodes))
         else:
-            statement = run.of_side("reported_pairs", RELEASED, "weight", "drug", "reaction")
-            pairs = (row for some in warehouse.batches(statement) for row in some)
-            files.append(_write(folder / f"{form}.csv", COLUMNS[form], pairs))
+            names, parts = _strata(run, form, rule.condition, counting)
+            statement = run.of_side("reported_pairs", RELEASED, "drug", "reaction")
+            statement = with_rows(statement, counted_case=_cases(parted=bool(names))).sql("duckdb")
+            pairs = (
+                (*row, *parts[stratum])
+                for some in warehouse.batches(statement)
+                for *row, stratum in some
+            )
+            files.append(_write(folder / f"{form}.csv", (*COLUMNS[form], *names), pairs))
     about = counted(warehouse, series, asked, rule.condition, counting)
     stale = [
         found.line
         for release_id in asked.scope.releases.values()
         for found in staleness(warehouse, release_id=release_id)
     ]
-    return Exported(form, rule.drug or None, tuple(files), links, tuple(stale), about)
+    return Exported(
+        form, rule.drug or None, tuple(files), links, tuple(stale), about, counting.strata
+    )
+
+
+def _strata(
+    run: Run, form: str, condition: Condition, counting: Counting
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The columns of strata, and what they have of each stratum; where cases are not parted no
+    column, and all cases in the stratum 0."""
+    if not counting.strata:
+        return (), [()]
+    labels = [stratum.labels for stratum in run.part(condition, counting.missing)]
+    if form == "pvda":
+        return (GROUP,), [(", ".join(each),) for each in labels]
+    return tuple(f"{STRATUM}{name}" for name in BY if name in counting.strata), labels
+
+
+def _cases(*, parted: bool) -> exp.Select:
+    """Who surely meets the condition, and surely is in which stratum."""
+    name = side_table(RELEASED, "stratum_weight" if parted else "weight")
+    stratum = column("stratum", "w") if parted else exp.Literal.number(0).as_("stratum")
+    found = exp.select(column("case_id", "w"), stratum).from_(temporary(name, alias="w"))
+    found = found.where(exp.GT(this=column("lower", "w"), expression=exp.Literal.number(0)))
+    if parted:  # the first is all strata together
+        found = found.where(exp.GT(this=stratum.copy(), expression=exp.Literal.number(0)))
+    return found
 
 
 def tree_rows(

@@ -31,6 +31,8 @@ class Stratum:
     """One for each quasi-identifier that it, or the condition, speaks of."""
     quarter: str | None = None
     """Only cases whose latest quarter it is; None: every one."""
+    labels: tuple[str, ...] = ()
+    """What it is called by sex, age and period, those of them that cases are parted by."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def parted(
         SignalError: the dataset has no such quasi-identifier, or no groups of age where no bands
             are given; or there are more than ``MAX_STRATA`` strata.
     """
-    axes: list[list[Interval]] = []
+    axes: list[list[tuple[str, Interval]]] = []
     whole = {one.position: one for one in intervals(dataset, condition)}
     if SEX in counting.strata:
         axes.append(_sexes(dataset))
@@ -106,12 +108,17 @@ def parted(
     found = []
     for ends in product(*axes):
         within = dict(whole)
-        for end in ends:
+        for _, end in ends:
             within[end.position] = _both(within.get(end.position), end)
         if all(one.low <= one.high for one in within.values()):
-            found += [Stratum(tuple(within.values()), label) for label in labels]
+            called = tuple(name for name, _ in ends)
+            found += [
+                Stratum(tuple(within.values()), label, called + (() if label is None else (label,)))
+                for label in labels
+            ]
     for axis in axes:
-        everything = Interval(axis[0].position, axis[0].low, axis[-1].high, axis[0].domain)
+        (_, first), (_, last) = axis[0], axis[-1]
+        everything = Interval(first.position, first.low, last.high, first.domain)
         whole[everything.position] = _both(whole.get(everything.position), everything)
     return Parted(Stratum(tuple(whole.values())), tuple(found))
 
@@ -123,21 +130,22 @@ def _both(one: Interval | None, other: Interval) -> Interval:
     return Interval(one.position, max(one.low, other.low), min(one.high, other.high), one.domain)
 
 
-def _sexes(dataset: Dataset) -> list[Interval]:
-    """A condition for each leaf of its hierarchy."""
+def _sexes(dataset: Dataset) -> list[tuple[str, Interval]]:
+    """A condition for each leaf of its hierarchy, and its label."""
     for position, qid in enumerate(dataset.qid):
         if qid.name == SEX and qid.kind == "categorical":
             tree = dataset.hierarchies[qid.name]
             domain = leaves(tree)[0]
+            names = [n for n, height in zip(tree.labels, tree.height, strict=True) if height == 0]
             return [
-                Interval(position, number, number, domain)
-                for number in range(domain[0], domain[1] + 1)
+                (name, Interval(position, number, number, domain))
+                for number, name in enumerate(names)
             ]
     raise SignalError(f"{dataset.name} has no categorical quasi-identifier {SEX!r} for strata")
 
 
-def _bands(dataset: Dataset, ends: Sequence[Decimal]) -> list[Interval]:
-    """A condition for each band, which together have every age."""
+def _bands(dataset: Dataset, ends: Sequence[Decimal]) -> list[tuple[str, Interval]]:
+    """A condition for each band, which together have every age, and what it is called."""
     if not ends:
         ends = _groups(dataset.groups, dataset.name)
     lows = [None, *ends]
@@ -157,7 +165,17 @@ def _bands(dataset: Dataset, ends: Sequence[Decimal]) -> list[Interval]:
             f"--age-bands {','.join(map(str, ends))}: {dataset.name} tells ages in steps of "
             f"{granularity}: give multiples of it"
         )
-    return found
+    return [
+        (_called(low, high, granularity), one)
+        for low, high, one in zip(lows, highs, found, strict=True)
+    ]
+
+
+def _called(low: Decimal | None, high: Decimal | None, granularity: Decimal) -> str:
+    """A band of age, from its lower end to before that of the next one."""
+    if low is None or high is None:
+        return "any" if low is high else f"under {high:f}" if low is None else f"{low:f} and over"
+    return f"{low:f} to {high - granularity:f}"
 
 
 def _groups(groups: Mapping[str, object], name: str) -> Sequence[Decimal]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from oracles.signals import measures
-from support.quarters import side_effects, write_quarter
+from support.quarters import next_version, side_effects, write_quarter
 
 from srsql.engine.api.analyst import open_artifact
 from srsql.engine.api.engine import Engine
@@ -137,6 +137,106 @@ def test_a_reaction_may_be_named_like_a_node_of_the_tree_but_no_two_nodes_like_o
     with pytest.raises(SignalError, match="are one reaction: keep one of them"):
         house.export("treescan", tmp_path / "two", drug="Drug A", tree=tree)
     assert not (tmp_path / "two").exists()
+
+
+BANDS = ["18", "45", "65"]
+
+
+@pytest.fixture(scope="module")
+def parted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """Two quarters, of which regions lie in strata and across them, and values are missing."""
+    folder, reports = tmp_path_factory.mktemp("parted"), side_effects(5, DRUGS, REACTIONS)
+    with Engine(folder / "w.duckdb") as engine:
+        for quarter in ("2011Q3", "2011Q4"):
+            engine.ingest([write_quarter(folder, quarter, reports)])
+            engine.release(quarter, k=3, theta="1", seed=1, model="ms")
+            reports = [next_version(report) for report in reports[40:]]
+        yield engine
+
+
+def strata_of(engine: Engine, by: list[str]) -> dict[str, tuple[str, ...]]:
+    """Each case of whose region is in one stratum in its latest quarter, with what it is called."""
+    found = {}
+    for case, quarter, low, high, sex in engine.sql(
+        "SELECT d.caseid, d.quarter, d.age_low, d.age_high, d.sex FROM released.demo AS d "
+        "SEMI JOIN released.case_latest AS l USING (caseid, quarter)"
+    ):
+        bands = [("under 18", 0, 17), ("18 to 44", 18, 44), ("45 to 64", 45, 64),
+                 ("65 and over", 65, 120)]  # fmt: skip
+        ages = [n for n, a, b in bands if low is not None and a <= low and high <= b]
+        told = {
+            "sex": None if sex == "Any" else sex,
+            "age": ages[0] if ages else None,
+            "period": quarter,
+        }
+        if all(told[name] for name in by):
+            found[str(case)] = tuple(str(told[name]) for name in by)
+    return found
+
+
+@pytest.mark.parametrize("by", [["sex"], ["sex", "age"], ["age", "period"], ["period"]])
+def test_strata_are_columns_of_the_cases_whose_region_decides_them(
+    parted: Engine, tmp_path: Path, by: list[str]
+) -> None:
+    asked = {"strata": by, "age_bands": BANDS if "age" in by else None, "roles": ["all"]}
+    made = parted.export("openebgm", tmp_path / "out", **asked)
+    first, *rows = read(tmp_path / "out" / "openebgm.csv")
+    assert first == ["id", "var1", "var2", *(f"strat_{name}" for name in by)]
+    assert made.strata == tuple(by)
+    assert any(f"the stratum ({', '.join(by)}) (known)" in str(p) for p in export_parts(made))
+    due: Counter[tuple[str, ...]] = Counter()
+    inside = strata_of(parted, by)
+    for case, quarter in parted.sql("FROM released.case_latest"):
+        drugs, terms = (
+            {
+                name.strip().upper()
+                for (name,) in parted.sql(
+                    f"SELECT t.{column} FROM released.{table} AS t "
+                    "WHERE t.caseid = ? AND t.quarter = ?",
+                    [case, quarter],
+                )
+            }
+            for table, column in (("drug", "drugname"), ("reac", "pt"))
+        )
+        if str(case) in inside:
+            due.update((drug, term, *inside[str(case)]) for drug in drugs for term in terms)
+    assert Counter(tuple(row[1:]) for row in rows) == due
+    assert len({row[0] for row in rows}) == len(inside) > 0
+    parted.export("pvda", tmp_path / "pvda", **asked)
+    head, *grouped = read(tmp_path / "pvda" / "pvda.csv")
+    assert head == ["report_id", "drug", "event", "group"]
+    assert grouped == [[*row[:3], ", ".join(row[3:])] for row in rows]
+
+
+def test_expected_cases_over_exported_strata_are_those_that_signals_know(
+    parted: Engine, tmp_path: Path
+) -> None:
+    """What openEBGM makes of the file (``processRaw(stratify = TRUE)``): E summed over strata."""
+    asked = {"strata": ["sex", "age"], "age_bands": BANDS, "roles": ["all"]}
+    parted.export("openebgm", tmp_path / "out", **asked)
+    _, *rows = read(tmp_path / "out" / "openebgm.csv")
+    expected = 0.0
+    for stratum in {tuple(row[3:]) for row in rows}:
+        own = [row for row in rows if tuple(row[3:]) == stratum]
+        cases, drug, reaction = (
+            len({row[0] for row in own if wanted is None or wanted in row[1:3]})
+            for wanted in (None, "DRUG A", "BLEEDING")
+        )
+        expected += drug * reaction / cases
+    (signal,) = parted.signals(
+        drug="Drug A", reaction="Bleeding", released_only=True, **asked
+    ).signals
+    assert signal.released_stratified is not None
+    assert expected == pytest.approx(signal.released_stratified.e_known)
+    assert (
+        signal.released_stratified.e_known < signal.released_stratified.e
+    )  # some regions decide none
+
+
+def test_treescan_has_no_strata(parted: Engine, tmp_path: Path) -> None:
+    with pytest.raises(SignalError, match="counts without strata: leave --strata out"):
+        parted.export("treescan", tmp_path / "out", drug="Drug A", strata=["sex"])
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_export_of_cases_that_have_left_says_so(tmp_path: Path) -> None:

@@ -411,8 +411,9 @@ FROM srsql.likelihood_ratios('counted') AS r
 ORDER BY r.log_lr DESC, r.n DESC, r.reaction ASC;
 
 -- name: reported_pairs
--- Each drug with each reaction of each case that surely meets the condition. Cases are numbered in
--- the order of what they tell; of those that tell the same it does not matter which is first.
+-- Each drug with each reaction of each case of counted_case(case_id, stratum), which surely meets
+-- the condition. Cases are numbered in the order of what they tell; of those that tell the same it
+-- does not matter which is first.
 WITH
 taken AS (
     SELECT d.case_id, list(d.drug ORDER BY d.drug) AS drugs
@@ -428,21 +429,21 @@ told AS (
 
 numbered AS (
     SELECT
-        row_number() OVER (ORDER BY t.drugs, o.reactions) AS case_no,
+        row_number() OVER (ORDER BY t.drugs, o.reactions, w.stratum) AS case_no,
         t.drugs,
-        o.reactions
-    FROM temp.main.srsql_weight AS w
+        o.reactions,
+        w.stratum
+    FROM counted_case AS w
     INNER JOIN taken AS t ON w.case_id = t.case_id
     INNER JOIN told AS o ON w.case_id = o.case_id
-    WHERE w.lower > 0
 ),
 
 by_drug AS (
-    SELECT n.case_no, unnest(n.drugs) AS drug, n.reactions
+    SELECT n.case_no, unnest(n.drugs) AS drug, n.reactions, n.stratum
     FROM numbered AS n
 )
 
-SELECT b.case_no, b.drug, unnest(b.reactions) AS reaction
+SELECT b.case_no, b.drug, unnest(b.reactions) AS reaction, b.stratum
 FROM by_drug AS b
 ORDER BY ALL;
 
