@@ -212,10 +212,13 @@ class _Told:
             if case and self.warehouse.value(query(TOPIC, "deleted"), of_case):
                 return case, ["the regulator withdrew the case; no report of it was released"]
             if case and (waited := self.rows("taken_in", case_id=case)):
-                return case, [
-                    f"it waited since {waited[0][0]}, and all of its reports came again under "
-                    "other case ids, where they are told"
-                ]
+                gone = [period for (period,) in self.rows("left_while_waiting", case_id=case)]
+                what = (
+                    f"what replaced the data of {', '.join(gone)} has no report of it"
+                    if gone
+                    else "all of its reports came again under other case ids, where they are told"
+                )
+                return case, [f"it waited since {waited[0][0]}, and {what}"]
         of_series = {"dataset": dataset.name, "series": series, "case_id": behind or own}
         out = [each for (each,) in self.warehouse.rows(query(TOPIC, "quarters"), of_series)]
         where = f"it is out in {', '.join(out)}" if out else "see 'srsql lookup' and --series"

@@ -62,15 +62,34 @@ ORDER BY w.reason;
 
 -- name: taken_in
 -- How many cases a release took in, and how many more waited for it of which no report was left to
--- take in, since they came again under other case ids.
+-- take in, since they came again under other case ids; who was forgotten, or whose reports the
+-- data lack that replaced those of a period, is told nowhere.
 WITH own AS (
     SELECT m.case_id FROM srsql.member AS m WHERE m.release_id = $release_id
     UNION
     SELECT w.case_id FROM srsql.withheld AS w WHERE w.release_id = $release_id
+),
+
+waited AS (
+    SELECT
+        t.case_id,
+        t.case_id IN (SELECT o.case_id FROM own AS o) AS is_there,
+        f.token IS NOT NULL OR EXISTS (
+            SELECT 1
+            FROM srsql.replaced_case AS c
+            WHERE
+                r.dataset = c.dataset
+                AND t.case_id = c.case_id
+                AND c.change = 'absent'
+                AND c.quarter >= t.since
+                AND r.quarter > c.quarter
+        ) AS has_left
+    FROM srsql.taken_in($release_id) AS t
+    INNER JOIN srsql.release AS r ON r.release_id = $release_id
+    LEFT JOIN srsql.forgotten_case AS f ON r.dataset = f.dataset AND t.case_id = f.token
 )
 
 SELECT
-    count(*) FILTER (WHERE o.case_id IS NOT NULL) AS taken_in,
-    count(*) FILTER (WHERE o.case_id IS NULL) AS reported_otherwise
-FROM srsql.taken_in($release_id) AS t
-LEFT JOIN own AS o ON t.case_id = o.case_id;
+    count(*) FILTER (WHERE w.is_there) AS taken_in,
+    count(*) FILTER (WHERE NOT w.is_there AND NOT w.has_left) AS reported_otherwise
+FROM waited AS w;
