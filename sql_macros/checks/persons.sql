@@ -51,7 +51,7 @@ FROM (
 
 -- What:    no value of any published region is held by more of its persons than its threshold
 --          allows of those who carry the bounds; a person holds what any of their released cases
---          shows.
+--          shows. A threshold of 1 is kept by whatever is shown.
 -- Source:  Lin 2016, Definition 3 (2), of persons.
 CREATE OR REPLACE MACRO srsql.check_theta_persons(
     rows_of, values_of, persons_of, thresholds_of, release_id
@@ -82,7 +82,8 @@ breaches AS (
     LEFT JOIN query_table(thresholds_of) AS t ON h.term = t.term
     WHERE
         t.term IS NULL
-        OR h.persons::HUGEINT * t.theta_den > t.theta_num::HUGEINT * c.persons
+        OR t.theta_num < t.theta_den
+        AND h.persons::HUGEINT * t.theta_den > t.theta_num::HUGEINT * c.persons
 )
 
 SELECT

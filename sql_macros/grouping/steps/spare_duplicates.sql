@@ -37,7 +37,9 @@ broken AS (
     FROM held AS h
     INNER JOIN sizes AS s ON h.group_no = s.group_no
     INNER JOIN temp.main.srsql_theta AS q ON h.term_no = q.term_no
-    WHERE h.weight::HUGEINT * q.theta_den > q.theta_num::HUGEINT * s.carriers * $weight_scale
+    WHERE
+        q.theta_num < q.theta_den
+        AND h.weight::HUGEINT * q.theta_den > q.theta_num::HUGEINT * s.carriers * $weight_scale
 ),
 
 placed AS (

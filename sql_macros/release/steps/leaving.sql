@@ -73,7 +73,9 @@ broken AS MATERIALIZED (
     INNER JOIN crowd AS c ON h.group_id = c.group_id
     INNER JOIN srsql.threshold AS q
         ON h.term_no = q.term_no AND q.release_id = $release_id::INTEGER
-    WHERE srsql.exceeds(h.weight, q.theta_num, q.theta_den, c.bound, c.weight_scale)
+    WHERE
+        q.theta_num < q.theta_den
+        AND srsql.exceeds(h.weight, q.theta_num, q.theta_den, c.bound, c.weight_scale)
     UNION
     SELECT c.group_id
     FROM crowd AS c
