@@ -110,11 +110,18 @@ shrunk AS MATERIALIZED (
 SELECT v.* FROM srsql.signal_verdicts('shrunk', 'prior') AS v;
 
 -- name: stratum_weights
--- How far each case meets the conditions of each stratum; filled stratum by stratum.
+-- How far each case meets the conditions of each stratum; filled stratum by stratum. All of them
+-- together (0) and the first one are there even if nobody is in them, so that pairs have tables.
 CREATE OR REPLACE TEMP TABLE temp.main.srsql_stratum_weight AS
 SELECT 0::INTEGER AS stratum, w.*
 FROM temp.main.srsql_weight AS w
-WHERE false;
+WHERE false
+UNION ALL BY NAME
+SELECT
+    unnest([0, 1])::INTEGER AS stratum,
+    0::BIGINT AS lower,
+    0::DECIMAL(18, 12) AS expected,
+    0::BIGINT AS upper;
 
 -- name: stratum_weight
 -- Who may be in one stratum. Inputs as of weight; $quarter: only cases whose latest quarter it is.
