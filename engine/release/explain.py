@@ -212,10 +212,10 @@ class _Told:
             if case and self.warehouse.value(query(TOPIC, "deleted"), of_case):
                 return case, ["the regulator withdrew the case; no report of it was released"]
             if case and (waited := self.rows("taken_in", case_id=case)):
-                gone = [period for (period,) in self.rows("left_while_waiting", case_id=case)]
+                lacking = [each for (each,) in self.rows("left_while_waiting", case_id=case)]
                 what = (
-                    f"what replaced the data of {', '.join(gone)} has no report of it"
-                    if gone
+                    f"what replaced the data of {', '.join(lacking)} has no report of it"
+                    if lacking
                     else "all of its reports came again under other case ids, where they are told"
                 )
                 return case, [f"it waited since {waited[0][0]}, and {what}"]
