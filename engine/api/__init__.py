@@ -323,20 +323,22 @@ def dataset_named(warehouse: Warehouse, name: str | Path | None) -> Dataset:
 
 
 def taking_in(
-    warehouse: Warehouse, sources: Sequence[str | Path], name: str | Path | None, quarters: str
+    warehouse: Warehouse,
+    sources: Sequence[str | Path],
+    dataset: Dataset,
+    named: str | Path | None,
+    quarters: str,
 ) -> AbstractContextManager[Intake | None]:
     """What ``sources`` have of the quarters ``A:B``, as it is taken in; None: there are none.
 
     Raises:
-        IngestError: the first cannot be ingested, or none is of these quarters.
-        DatasetError: the dataset that is named does not ship and is no file.
+        IngestError: they cannot be read, or none is of these quarters.
         ReleaseError: that is no range.
     """
     if not sources:
         return nullcontext()
-    chosen = name or FAERS
-    ends = range_ends(quarters)
-    return intake(warehouse, sources, dataset_at(chosen), str(chosen), ends)
+    origin = str(named or dataset.name)
+    return intake(warehouse, sources, dataset, origin, range_ends(quarters))
 
 
 def dataset_at(name: str | Path) -> Dataset:

@@ -113,8 +113,7 @@ class Engine:
         wait: float = 0, progress: Progress = None,
     ) -> None:  # fmt: skip
         self.warehouse = Warehouse(target, read_only=read_only, threads=threads,
-                                   memory_limit=memory_limit,
-                                   wait=Wait(wait, progress))  # fmt: skip
+                memory_limit=memory_limit, wait=Wait(wait, progress))  # fmt: skip
         self._dataset = dataset
 
     def __enter__(self) -> Self:
@@ -209,11 +208,12 @@ class Engine:
     ) -> Range:  # fmt: skip
         """Release the quarters ``A:B`` that are not out yet; options as for :meth:`release`. What
         ``sources`` have of them is taken in, each while the one before is released."""
-        own = api.taking_in(self.warehouse, sources, dataset or self._dataset, quarters)
-        with self.warehouse.guarded(), own as taking:
+        with self.warehouse.guarded():
             schema = self._of(range_ends(quarters)[0], dataset)
             request = series_request(self.warehouse, schema, quarters, options)
-            with carried(self.warehouse, schema, request, carrier) as asked:
+            with (carried(self.warehouse, schema, request, carrier) as asked,
+                  api.taking_in(self.warehouse, sources, schema, dataset or self._dataset,
+                                quarters) as taking):  # fmt: skip
                 return release_range(self.warehouse, schema, asked, progress, taking)
 
     @api.reads(errors.ReleaseError)

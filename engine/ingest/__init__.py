@@ -204,6 +204,7 @@ class Intake:
         for source in self._todo[:due]:
             self.done.append(self._taken(source))
             self._todo.remove(source)
+            self._warehouse.shorten_log()  # DuckDB does not where two connections write
         wanted = self._todo and (beyond or self._todo[0].quarter <= self._last)
         if wanted and self._beside is not None and self._ahead is None:
             self._asked.clear()
@@ -245,7 +246,7 @@ def intake(
     origin: str,
     ends: tuple[str, str],
 ) -> Iterator[Intake]:
-    """The intake of the periods at ``paths`` from one to another, and the first of them taken in.
+    """The intake of the periods at ``paths`` from one to another.
 
     Args:
         warehouse: where the raw tables are.
@@ -256,7 +257,7 @@ def intake(
             for whoever needs it.
 
     Raises:
-        IngestError: a source cannot be ingested, or none is of these periods.
+        IngestError: a source cannot be read, or none is of these periods.
     """
     first, last = ends
     if dataset.source.reader == "table":
@@ -272,7 +273,6 @@ def intake(
             f"no source of a period from {first} to {last}: what was given is of {', '.join(held)}"
         )
     with Intake(warehouse, found, dataset, origin, last) as taking:
-        taking.need(first)
         yield taking
 
 

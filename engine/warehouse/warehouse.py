@@ -43,6 +43,9 @@ _NAMES = tuple(
 )
 """What the schemas of our names hold; functions last, since DuckDB lists all of its own first."""
 
+LONG_LOG = 128 << 20
+"""Bytes of a log that take some seconds to read when the file is opened after a kill."""
+
 
 class Warehouse:
     """A connection with the catalog, the macros and the UDFs installed.
@@ -227,6 +230,12 @@ class Warehouse:
             attach(self.con, self.path, read_only=True, wait=wait)
             self.run("SET search_path = ?", [guards])
             self.read_lake()
+
+    def shorten_log(self) -> None:
+        """Have the log of a file of ours written into it, if it is long and nobody else writes."""
+        log = None if self.path is None else self.path.with_name(f"{self.path.name}.wal")
+        if log is not None and log.exists() and log.stat().st_size > LONG_LOG:
+            self.run(f"CHECKPOINT {ALIAS}")
 
     @contextmanager
     def another(self) -> Iterator[Warehouse]:

@@ -17,6 +17,7 @@ from support.released import rows
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import IngestError, ReleaseError
+from srsql.engine.warehouse import warehouse
 
 QUARTERS = ("2011Q1", "2011Q2", "2011Q3", "2011Q4")
 CHILD = """
@@ -212,6 +213,26 @@ def test_what_is_taken_in_ahead_ends_with_an_interrupted_command(
         assert engine.sql("SELECT count(*) FROM srsql.release") == [(2,)]
 
 
+def test_a_long_log_is_written_into_the_file_between_two_releases(
+    tmp_path: Path, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB writes it by itself only where one connection alone has anything open."""
+
+    def longest(limit: int) -> int:
+        monkeypatch.setattr(warehouse, "LONG_LOG", limit)
+        db = tmp_path / f"{limit}.duckdb"
+        sizes: list[int] = []
+
+        def look(_: str) -> None:
+            sizes.extend(log.stat().st_size for log in tmp_path.glob(f"{limit}.duckdb.wal"))
+
+        with Engine(db) as engine:
+            engine.release_range("2011Q1:2011Q3", sources=files, progress=look, **ASKED)
+        return max(sizes)
+
+    assert longest(1 << 16) < longest(1 << 40) / 1.5
+
+
 def test_a_connection_of_the_callers_takes_them_in_in_turn(
     tmp_path: Path, files: list[Path], in_turn: list[Any]
 ) -> None:
@@ -245,6 +266,20 @@ def test_the_command_and_what_it_refuses(tmp_path: Path, files: list[Path]) -> N
     assert [each["status"] for each in told["ingested"]] == ["unchanged", "unchanged"]
 
 
-def test_a_misspelt_name_is_refused(tmp_path: Path, files: list[Path]) -> None:
-    with Engine(tmp_path / "w.duckdb") as engine, pytest.raises(ReleaseError, match="source"):
-        engine.release_range("2011Q1:2011Q2", source=files, **ASKED)
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"source": []}, "source"),
+        ({"thetas": 1}, "thetas"),
+        ({"k": 0}, "k is 0"),
+        ({"draft": True}, "--draft"),
+    ],
+    ids=str,
+)
+def test_what_is_refused_is_refused_before_anything_is_taken_in(
+    tmp_path: Path, files: list[Path], wrong: dict[str, Any], says: str
+) -> None:
+    with Engine(tmp_path / "w.duckdb") as engine:
+        with pytest.raises(ReleaseError, match=says):
+            engine.release_range("2011Q1:2011Q2", sources=files, **{**ASKED, **wrong})
+        assert engine.status().quarters == []
