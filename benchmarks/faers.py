@@ -33,7 +33,7 @@ from benchmarks.kernel import peak_mib
 from benchmarks.stage_watch import StageWatch
 from srsql import Engine
 from srsql.engine.synth import quarter_range, synthesize
-from srsql.engine.synth.quarters import archive_name, label_of, real_counts
+from srsql.engine.synth.quarters import archive_name, index_of, label_of, real_counts
 
 TOGETHER = "ingest and release"
 STAGES = ("synth", "ingest", "release", TOGETHER, "audit in release", "audit in full")
@@ -80,7 +80,7 @@ class Series:
 
     def keep(self, quarter: str, stage: str, spent: tuple[float, float, float]) -> None:
         first = min(real_counts())
-        index = next(i for i in real_counts() if label_of(i) == quarter)
+        index = index_of(quarter)
         reports = round(real_counts()[index]["demo"] * self.scale)
         row = (index - first + 1, quarter, stage, reports, *spent)
         self.engine.con.execute(
@@ -119,8 +119,9 @@ class Series:
         """Write the archives of all quarters; take in and release these in one range."""
         todo = [quarter for quarter in quarters if not self.has("release", quarter)]
         for quarter in todo:
-            index = next(i for i in real_counts() if label_of(i) == quarter)
-            if (folder / f"{archive_name(index, quarter)}.zip").exists():  # of a run that ended
+            if (
+                folder / f"{archive_name(index_of(quarter), quarter)}.zip"
+            ).exists():  # of a run that ended
                 continue
             with self.measured(quarter, "synth"):
                 synthesize(folder, [quarter], scale=self.scale)
@@ -132,7 +133,6 @@ class Series:
                 ends, sources=[folder], seed=1, progress=turns, **self.options
             )
             turns("")
-            shutil.rmtree(folder)
 
     def audit(self, quarter: str) -> None:
         """Audit the series in full, with this quarter as its last."""

@@ -63,8 +63,9 @@ def series(folder: Path, quarters: list[str], cases: int) -> dict[str, list[floa
                 found.setdefault(stage, []).append(seconds)
             found.setdefault("all stages", []).append(sum(made.seconds.values()))
             found.setdefault("cpu", []).append(process_time() - began)
-            found.setdefault("MiB", []).append(resident())
-            found.setdefault("MiB beside pages", []).append(resident() - kept_pages(engine))
+            has = resident()
+            found.setdefault("MiB", []).append(has)
+            found.setdefault("MiB beside pages", []).append(has - kept_pages(engine))
     return found
 
 

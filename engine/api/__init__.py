@@ -8,7 +8,6 @@ The options of a release are declared with models, terms and requests (see
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -25,7 +24,6 @@ from srsql.engine.checks.registry import judged
 from srsql.engine.checks.series import measure_series
 from srsql.engine.errors import AuditError, DatasetError, QueryError, SignalError, SrsqlError
 from srsql.engine.grouping.thresholds import parse_theta
-from srsql.engine.ingest import Intake, intake
 from srsql.engine.measures import MeasureRow
 from srsql.engine.parameters import Argument, declared, strict
 from srsql.engine.parameters.takes import (
@@ -40,7 +38,7 @@ from srsql.engine.parameters.takes import (
     Whole,
 )
 from srsql.engine.release.exposure import Consent
-from srsql.engine.release.request import Request, range_ends
+from srsql.engine.release.request import Request
 from srsql.engine.risk.group_questions import answer_errors, group_answers
 from srsql.engine.risk.joined_series import SeriesAudit, audit_all_series
 from srsql.engine.risk.linkability import MAX_LINKABLE, measure_linkability
@@ -322,25 +320,6 @@ def dataset_named(warehouse: Warehouse, name: str | Path | None) -> Dataset:
     return found
 
 
-def taking_in(
-    warehouse: Warehouse,
-    sources: Sequence[str | Path],
-    dataset: Dataset,
-    named: str | Path | None,
-    quarters: str,
-) -> AbstractContextManager[Intake | None]:
-    """What ``sources`` have of the quarters ``A:B``, as it is taken in; None: there are none.
-
-    Raises:
-        IngestError: they cannot be read, or none is of these quarters.
-        ReleaseError: that is no range.
-    """
-    if not sources:
-        return nullcontext()
-    origin = str(named or dataset.name)
-    return intake(warehouse, sources, dataset, origin, range_ends(quarters))
-
-
 def dataset_at(name: str | Path) -> Dataset:
     """A dataset that ships, or that of a file.
 
@@ -566,7 +545,7 @@ def signal_counting(
     dataset: Dataset,
     preset: str | None,
     roles: Sequence[str] | None,
-    parted: tuple[Sequence[str] | None, Sequence[str] | None],
+    parted: tuple[Sequence[str] | None, Sequence[str] | None] = (None, None),
     **given: Any,
 ) -> Counting:
     """How cases are counted for signals.
@@ -575,7 +554,7 @@ def signal_counting(
         dataset: whose suspect roles.
         preset: one of those of the field; None: as ``given``.
         roles: of the drug; None: the suspects.
-        parted: strata, and bands of age.
+        parted: strata, and bands of age; by default all cases are one.
         given: other fields of ``Counting``.
 
     Raises:

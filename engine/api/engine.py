@@ -23,7 +23,7 @@ from srsql.engine.audit.imports.import_release import ImportedRelease, ImportReq
 from srsql.engine.audit.imports.mapped import mapped_dataset
 from srsql.engine.audit.plan import SCOPES
 from srsql.engine.grouping.duplicates import Duplicates, find_duplicates
-from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
+from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest, intake
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, Asking, query
 from srsql.engine.query.coverage import Coverage, coverage
@@ -209,11 +209,11 @@ class Engine:
         """Release the quarters ``A:B`` that are not out yet; options as for :meth:`release`. What
         ``sources`` have of them is taken in, each while the one before is released."""
         with self.warehouse.guarded():
-            schema = self._of(range_ends(quarters)[0], dataset)
+            ends, name = range_ends(quarters), dataset or self._dataset
+            schema = self._of(ends[0], dataset)
             request = series_request(self.warehouse, schema, quarters, options)
             with (carried(self.warehouse, schema, request, carrier) as asked,
-                  api.taking_in(self.warehouse, sources, schema, dataset or self._dataset,
-                                quarters) as taking):  # fmt: skip
+                  intake(self.warehouse, sources, schema, name, ends) as taking):  # fmt: skip
                 return release_range(self.warehouse, schema, asked, progress, taking)
 
     @api.reads(errors.ReleaseError)
@@ -595,7 +595,7 @@ class Engine:
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema, rule, counting = self._one_pair(
                 (series, quarter, dataset), (drug, None), (min_age, max_age, sex),
-                (preset, roles, level), by=(strata, age_bands), allow_unknown=allow_unknown,
+                (preset, roles, level), parted=(strata, age_bands), allow_unknown=allow_unknown,
                 without_drug=without_drug, without_reaction=without_reaction,
                 without_indications=without_indications,
             )  # fmt: skip
@@ -676,7 +676,7 @@ class Engine:
         need_cases(self.warehouse, schema.name, series, errors.SignalError)
         preset, roles, level = how
         given["levels"] = read_levels(schema, level or ())
-        counting = api.signal_counting(schema, preset, roles, given.pop("by", (None,) * 2), **given)
+        counting = api.signal_counting(schema, preset, roles, **given)
         return schema, api.one_pair(schema, *pair, who), counting
 
     def _released(self, quarter: str, name: Name, series: str) -> tuple[Dataset, int]:

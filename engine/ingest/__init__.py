@@ -46,6 +46,7 @@ from srsql.engine.ingest.records import (
     RECORD,
     ExtractedFile,
     RecordTable,
+    drop_records,
     drop_temporary,
     extract_binary,
     extract_text,
@@ -174,7 +175,8 @@ class Intake:
 
     def __enter__(self) -> Self:
         """The intake itself; nothing is taken in yet."""
-        if self._warehouse.path is not None and not lies_in_lake(self._warehouse, self._dataset):
+        alone = self._warehouse.path is None or lies_in_lake(self._warehouse, self._dataset)
+        if self._todo and not alone:
             self._beside = self._stack.enter_context(self._warehouse.another())
             self._pool = self._stack.enter_context(ThreadPoolExecutor(1))
         return self
@@ -243,22 +245,31 @@ def intake(
     warehouse: Warehouse,
     paths: Sequence[str | Path],
     dataset: Dataset,
-    origin: str,
+    origin: str | Path | None,
     ends: tuple[str, str],
 ) -> Iterator[Intake]:
     """The intake of the periods at ``paths`` from one to another.
 
     Args:
         warehouse: where the raw tables are.
-        paths: as of ``ingest``.
+        paths: as of ``ingest``; none: nothing is taken in.
         dataset: how the files look.
-        origin: where the dataset schema comes from.
+        origin: where the dataset schema comes from; its name by default.
         ends: the first period that is needed, and the last; of those after it the next is there
             for whoever needs it.
 
     Raises:
         IngestError: a source cannot be read, or none is of these periods.
     """
+    found = _sources_within(warehouse, paths, dataset, ends) if paths else []
+    with Intake(warehouse, found, dataset, str(origin or dataset.name), ends[1]) as taking:
+        yield taking
+
+
+def _sources_within(
+    warehouse: Warehouse, paths: Sequence[str | Path], dataset: Dataset, ends: tuple[str, str]
+) -> list[PeriodSource]:
+    """The sources of the periods from one to another, and of the next one after these."""
     first, last = ends
     if dataset.source.reader == "table":
         raise IngestError(f"dataset {dataset.name!r} is read from tables: name no file")
@@ -267,13 +278,12 @@ def intake(
         found = find_sources(paths, dataset, None)
     held = sorted(source.quarter for source in found)
     after = [label for label in held if label > last][:1]
-    found = [source for source in found if first <= source.quarter <= max([last, *after])]
-    if not any(source.quarter <= last for source in found):
+    within = [source for source in found if first <= source.quarter <= max([last, *after])]
+    if not any(source.quarter <= last for source in within):
         raise IngestError(
             f"no source of a period from {first} to {last}: what was given is of {', '.join(held)}"
         )
-    with Intake(warehouse, found, dataset, origin, last) as taking:
-        yield taking
+    return within
 
 
 def _sources(
@@ -500,7 +510,8 @@ class _PeriodIngestion:
         warehouse.run(load_statement(dataset, declared, places, key.quarter, rows, self.place))
         rejects.store_rejects(warehouse, dataset, declared, places, key, rows, self.place)
         loaded = account.count_loaded(warehouse, dataset, declared, key.quarter, rows, self.place)
-        drop_temporary(warehouse, rows, REJECTED)
+        drop_records(warehouse, rows)
+        drop_temporary(warehouse, REJECTED)
         return records.count, loaded
 
     def _withdrawn_cases(self, extracted: ExtractedFile, key: FileKey) -> tuple[int, int]:

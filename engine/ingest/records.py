@@ -341,11 +341,17 @@ def plain_name(name: str) -> str:
 
 
 def drop_temporary(warehouse: Warehouse, *names: str) -> None:
-    """Drop the temporary tables of these names that there are, and what records are views of."""
+    """Drop the temporary tables of these names that there are."""
     for name in names:
-        if name == SPLIT_LINE:
-            warehouse.run(query("ingest/records", "drop_view", view=name))
-        warehouse.run(query("ingest/records", "drop", table=RECORD if name == SPLIT_LINE else name))
+        warehouse.run(query("ingest/records", "drop", table=name))
+
+
+def drop_records(warehouse: Warehouse, records: str) -> None:
+    """Drop the table or view of the records of a file, and the lines that it is a view of."""
+    if records == SPLIT_LINE:
+        warehouse.run(query("ingest/records", "drop_view", view=records))
+        records = RECORD
+    drop_temporary(warehouse, records)
 
 
 def field_at(place: int, source: str | None = None) -> exp.Expression:

@@ -99,7 +99,7 @@ def repeats_statement(dataset: Dataset, places: Mapping[str, int], records: str)
         column("line", "r"), exp.alias_(report_id, "report_id"), copy=False
     )
     repeated = with_rows(query("ingest/rejects", "repeats", record=records), report=reports)
-    return f"INSERT INTO {temporary(REJECTED).sql(dialect='duckdb')} {repeated.sql('duckdb')}"
+    return exp.Insert(this=temporary(REJECTED), expression=repeated).sql(dialect="duckdb")
 
 
 def _width_faults(records: RecordTable) -> list[tuple[exp.Expression, str]]:

@@ -296,8 +296,8 @@ def release_range(
     warehouse: Warehouse,
     dataset: Dataset,
     request: Request,
-    progress: Progress | None = None,
-    intake: Intake | None = None,
+    progress: Progress | None,
+    intake: Intake,
 ) -> Range:
     """Release every quarter of ``request.quarter`` (``A:B``) that is ingested, or taken in for it,
     and not out yet.
@@ -324,7 +324,7 @@ def release_range(
         query("release/series", "ingested_quarters"),
         {"dataset": dataset.name, "first": first, "last": last},
     )
-    awaited = [label for label in intake.periods if label <= last] if intake else []
+    awaited = [label for label in intake.periods if label <= last]
     quarters = sorted({label for (label,) in ingested}.union(awaited))
     for end in (first, last):
         if end not in quarters:
@@ -343,19 +343,16 @@ def release_range(
     todo = [quarter for quarter in quarters if quarter not in out]
     beyond = int(request.model.stopping_cases == "next")
     for number, quarter in enumerate(todo):
-        if intake:
-            intake.need(quarter, beyond)
+        intake.need(quarter, beyond)
         one = replace(request, quarter=quarter, may_be_empty=True)
         said = f"{number} of {len(todo)} quarters; {quarter}"
         releases.append(release(warehouse, dataset, one, _prefixed(progress, said)))
-    if intake:
-        intake.need(last)
+    intake.need(last)
     already = [q for q in quarters if q in out]
     audited = None
     if releases and request.model.defended_attacks:
         audited = _audit_in_full(warehouse, dataset, request, releases[-1].quarter, progress)
-    taken = list(intake.done) if intake else []
-    return Range(first, last, releases, already, gaps(warehouse, quarters), audited, taken)
+    return Range(first, last, releases, already, gaps(warehouse, quarters), audited, intake.done)
 
 
 def _audit_in_full(

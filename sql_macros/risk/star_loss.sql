@@ -28,6 +28,8 @@ END;
 -- Outputs: position, own_low, own_high, low, high, cases, loss of one case.
 -- Source:  Wu 2022, sections IV.C (IL+) and V.A (IL*); SPEC sections 2 and 10.
 CREATE OR REPLACE MACRO srsql.star_loss(of_release) AS TABLE
+-- srsql.released_qid is written out: as a table of a row for each case and quasi-identifier that is
+-- joined with another one, this takes twice as long
 WITH occurring AS (
     SELECT
         o.position,

@@ -66,6 +66,19 @@ FROM srsql.waiting AS w
 INNER JOIN earlier AS e ON w.release_id = e.release_id
 WHERE e.quarter = (SELECT max(l.quarter) FROM earlier AS l);
 
+-- What:    the cases that a release takes in which are absent from what replaced the data of the
+--          first period that waited, or of a later one.
+-- Inputs:  of_release.
+-- Outputs: case_id, quarter: the period of the data; distinct.
+-- Source:  SPEC section 16 (replaced sources).
+CREATE OR REPLACE MACRO srsql.left_while_waiting(of_release) AS TABLE
+SELECT DISTINCT t.case_id, c.quarter
+FROM srsql.taken_in(of_release) AS t
+INNER JOIN srsql.release AS r ON r.release_id = of_release
+INNER JOIN srsql.replaced_case AS c
+    ON r.dataset = c.dataset AND t.case_id = c.case_id AND c.quarter >= t.since
+WHERE c.change = 'absent' AND r.quarter > c.quarter;
+
 -- What:    how long the cases of a release waited.
 -- Inputs:  of_release.
 -- Outputs: case_no, case_id, group_id, since: the first period that reports it and was waiting;

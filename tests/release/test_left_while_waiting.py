@@ -51,3 +51,6 @@ def test_a_case_that_the_replaced_data_lack_came_again_nowhere(engine: Engine) -
     bring(engine, ONE, crowd(1, 2))
     text = f"it waited since {ONE}, and what replaced the data of {ONE} has no report of it"
     assert text in told_of_the_next(engine)
+    ((release_id,),) = engine.sql("SELECT release_id FROM srsql.release WHERE quarter = ?", [TWO])
+    left = engine.sql("FROM srsql.left_while_waiting(?)", [release_id])
+    assert left == [("1", ONE)]

@@ -64,13 +64,10 @@ SELECT t.since FROM srsql.taken_in($release_id) AS t WHERE t.case_id = $case_id;
 
 -- name: left_while_waiting
 -- The periods since which a case waited whose data were replaced by some that lack it.
-SELECT DISTINCT c.quarter
-FROM srsql.taken_in($release_id) AS t
-INNER JOIN srsql.release AS r ON r.release_id = $release_id
-INNER JOIN srsql.replaced_case AS c
-    ON r.dataset = c.dataset AND t.case_id = c.case_id AND c.quarter >= t.since
-WHERE t.case_id = $case_id AND c.change = 'absent' AND r.quarter > c.quarter
-ORDER BY c.quarter;
+SELECT l.quarter
+FROM srsql.left_while_waiting($release_id) AS l
+WHERE l.case_id = $case_id
+ORDER BY l.quarter;
 
 -- name: left_since
 -- Why a case has left since the release was made.

@@ -74,15 +74,9 @@ waited AS (
     SELECT
         t.case_id,
         t.case_id IN (SELECT o.case_id FROM own AS o) AS is_there,
-        f.token IS NOT NULL OR EXISTS (
-            SELECT 1
-            FROM srsql.replaced_case AS c
-            WHERE
-                r.dataset = c.dataset
-                AND t.case_id = c.case_id
-                AND c.change = 'absent'
-                AND c.quarter >= t.since
-                AND r.quarter > c.quarter
+        f.token IS NOT NULL
+        OR t.case_id IN (
+            SELECT l.case_id FROM srsql.left_while_waiting($release_id) AS l
         ) AS has_left
     FROM srsql.taken_in($release_id) AS t
     INNER JOIN srsql.release AS r ON r.release_id = $release_id
