@@ -15,7 +15,7 @@ import benchmarks
 HELPERS = {"__main__", "brute_force", "stage_watch"}
 WITH_ARGUMENTS = {"batches", "buckets", "candidates", "faers", "frontier", "guessing", "linked",
                   "minimality", "parts", "quasi_identifiers", "refinement", "same_release", "spark",
-                  "stay", "term_counts", "whole_rows"}  # fmt: skip
+                  "stay", "tasks", "term_counts", "whole_rows"}  # fmt: skip
 
 
 def available() -> list[str]:

@@ -29,6 +29,7 @@ from srsql.engine.signals.interactions import Interaction, InteractionMeasures
 from srsql.engine.signals.likelihood import LikelihoodTest, Tested
 from srsql.engine.signals.results import Measures
 from srsql.engine.signals.trends import Trend
+from srsql.engine.warehouse.releases import told_of_persons
 
 TREND_COLUMNS = ["period", "data", *SIGNAL_COLUMNS[2:-2], SIGNAL_COLUMNS[-1]]
 INTERACTION_COLUMNS = [
@@ -309,6 +310,7 @@ def counted_lines(about: Counted, hidden: str = "") -> Iterator[str]:
             else "cases of which a value is missing, or as released was given up, that the "
             "condition asks for are left out: bounds are of the others"
         )
+        yield from told_of_persons(about.persons)
     if about.dropped:
         yield f"{about.dropped:,} cases were left out of the originals, too (--missing drop)"
     if about.perturbed:

@@ -32,6 +32,7 @@ from srsql.engine.signals.rules import Condition
 from srsql.engine.warehouse.extras import lacking
 from srsql.engine.warehouse.frames import Rows
 from srsql.engine.warehouse.levels import LevelSize
+from srsql.engine.warehouse.releases import told_of_persons
 
 SHOWN_PAIRS = 10
 """Of all pairs, those in the table; `--json` and `Engine.signals` give all."""
@@ -313,6 +314,7 @@ def signal_lines(found: Signals) -> Iterator[str]:
     same = found.signals[:1] if found.every_pair else found.signals  # all pairs have one condition
     if any(_is_restricted(signal.condition) for signal in same):
         yield from _missing_lines(found)
+        yield from told_of_persons(found.persons)
     yield from map(printable, found.unknown)
     if found.dropped:
         yield (

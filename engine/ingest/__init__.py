@@ -502,12 +502,16 @@ class _PeriodIngestion:
         warehouse, dataset, declared = self.warehouse, self.dataset, self.dataset.table(name)
         places = column_places(key.file, dataset, declared, records)
         rows = records.table
-        warehouse.run(rejects.judge_statement(dataset, declared, places, records))
+        rejects.judge(warehouse, dataset, declared, places, records)
         if name == dataset.report_table:
             warehouse.run(rejects.repeats_statement(dataset, places, rows))
         if self.forgotten is not None:
             known_cases.reject_forgotten(warehouse, dataset, declared, places, self.forgotten, rows)
-        warehouse.run(load_statement(dataset, declared, places, key.quarter, rows, self.place))
+        every = not warehouse.value(query("ingest/rejects", "any_record"))
+        statement = load_statement(
+            dataset, declared, places, key.quarter, rows, self.place, every=every
+        )
+        warehouse.run(statement)
         rejects.store_rejects(warehouse, dataset, declared, places, key, rows, self.place)
         loaded = account.count_loaded(warehouse, dataset, declared, key.quarter, rows, self.place)
         drop_records(warehouse, rows)

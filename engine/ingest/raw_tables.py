@@ -133,6 +133,8 @@ def load_statement(
     quarter: str,
     records: str,
     place: Place = raw_table,
+    *,
+    every: bool = False,
 ) -> str:
     """The statement that inserts the records that can be loaded, with their derived columns.
 
@@ -143,6 +145,7 @@ def load_statement(
         quarter: the period of the file.
         records: the temporary table or view that has them.
         place: where the rows are loaded into.
+        every: no record was rejected.
 
     Returns:
         An INSERT into the raw table, in the order of the file, over the records, ``REJECTED`` and
@@ -151,7 +154,7 @@ def load_statement(
     # a select that grows column by column is copied with all its columns every time
     names = source_columns(declared)
     values = (exp.alias_(_value(dataset, declared, places, n), n, quoted=True) for n in names)
-    parsed = loadable(records).select(column("line", "r"), *values, copy=False)
+    parsed = loadable(records, every=every).select(column("line", "r"), *values, copy=False)
     rows = exp.select().from_(parsed.subquery("parsed", copy=False), copy=False)
     usable: list[exp.Expression] = []
     made = made_columns(dataset, declared)
@@ -159,7 +162,8 @@ def load_statement(
         if derived(qid.name) in made:
             continue
         if qid.kind == "numeric":
-            rows = _granules_join(rows, dataset, declared, places, qid, records)
+            written = loadable(records, every=every)
+            rows = _granules_join(rows, dataset, declared, places, qid, written)
             usable.append(column("granules", f"number_{qid.name}"))
         else:
             rows = code_join(rows, qid, "parsed")
@@ -185,16 +189,20 @@ def load_statement(
             if name not in made
         ],
     )
-    rows = rows.order_by(column("line", "parsed"), copy=False)
+    if not every or rows.args.get("joins"):  # else they come in the order in which they are stored
+        rows = rows.order_by(column("line", "parsed"), copy=False)
     return exp.Insert(this=target, expression=rows).sql(dialect="duckdb")
 
 
-def loadable(records: str) -> exp.Select:
+def loadable(records: str, *, every: bool = False) -> exp.Select:
     """FROM and WHERE of the records of a file, as ``r``, that can be loaded; see ``REJECTED``.
 
     Args:
         records: the temporary table or view that has them.
+        every: no record was rejected.
     """
+    if every:
+        return exp.select().from_(temporary(records, "r")).where("r.line > 1")
     rejected = exp.select("line").from_(temporary(REJECTED))
     return (
         exp.select()
@@ -209,13 +217,15 @@ def _granules_join(
     declared: Table,
     places: Mapping[str, int],
     qid: Qid,
-    records: str,
+    written: exp.Select,
 ) -> exp.Select:
     """Rows with the granules of a numeric QID, which are worked out once for equal values."""
     alias = f"number_{qid.name}"
     names = [qid.column, *([qid.unit_column] if qid.unit_column is not None else [])]
-    written = (exp.alias_(_value(dataset, declared, places, n), n, quoted=True) for n in names)
-    values = loadable(records).select(*written, copy=False).distinct(copy=False)
+    values = written.select(
+        *(exp.alias_(_value(dataset, declared, places, n), n, quoted=True) for n in names),
+        copy=False,
+    ).distinct(copy=False)
     granules = units.granules_or_reason(qid)[0]
     numbers = exp.select(
         *(column(n, "known") for n in names), exp.alias_(granules, "granules")

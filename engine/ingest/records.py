@@ -73,6 +73,8 @@ class RecordTable:
     separator."""
     count: int
     """Records below the header, counted by the reader."""
+    supposed: bool = False
+    """The width is that of the first record: the others are looked at where they are judged."""
 
 
 @contextmanager
@@ -218,12 +220,16 @@ def read_records(
     names = [plain_name(name) for name in header]
     if len(names) > 1 and not names[-1]:
         names.pop()
-    count, plain, trailing = warehouse.rows(
-        query("ingest/records", "widths", record=name), {"width": len(names)}
+    covered, count, first = warehouse.rows(
+        query("ingest/records", "extent", record=name), {"first": lines + 1}
     )[0]
-    covered = warehouse.value(query("ingest/records", "lines_of_records", record=name))
     if covered != extracted.lines:
         raise IngestError(f"{file}: {extracted.lines} lines, but {covered} in records: a defect")
+    if name == SPLIT_LINE and first == len(names):
+        return RecordTable(name, tuple(names), len(names), count, supposed=True)
+    plain, trailing = warehouse.rows(
+        query("ingest/records", "widths", record=name), {"width": len(names)}
+    )[0]
     return RecordTable(name, tuple(names), len(names) + (trailing > plain), count)
 
 

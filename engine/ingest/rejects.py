@@ -9,7 +9,7 @@ there: the only place that does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -48,6 +48,32 @@ class FileKey:
     ingestion: int
     quarter: str
     file: str
+
+
+def judge(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    declared: Table,
+    places: Mapping[str, int],
+    records: RecordTable,
+) -> None:
+    """Fill ``REJECTED`` with the records of a file that cannot be loaded.
+
+    Args:
+        warehouse: with the records.
+        dataset: declares which columns are ids.
+        declared: the table that the file fills.
+        places: where its columns are in the file.
+        records: the records of the file. All that have another width than it supposes are rejected,
+            so that these tell whether more records end in a separator than have that width.
+    """
+    warehouse.run(judge_statement(dataset, declared, places, records))
+    if records.supposed:
+        counted = query("ingest/rejects", "other_widths")
+        others, trailing = warehouse.rows(counted, {"width": records.width})[0]
+        if trailing > records.count - others:
+            wider = replace(records, width=records.width + 1)
+            warehouse.run(judge_statement(dataset, declared, places, wider))
 
 
 def judge_statement(
@@ -147,8 +173,22 @@ def store_rejects(
     """
     store_records(warehouse, dataset, key)
     statements = value_statements(dataset, declared, place)
-    for statement in statements + id_statements(dataset, declared, places, records):
+    of_ids = id_statements(dataset, declared, places, records)
+    if of_ids and (declared.unpivot or _lacks_ids(warehouse, dataset, declared, key, place)):
+        statements += of_ids
+    for statement in statements:
         warehouse.run(statement, _parameters(dataset, key))
+
+
+def _lacks_ids(
+    warehouse: Warehouse, dataset: Dataset, declared: Table, key: FileKey, place: Place
+) -> bool:
+    """Whether a row of the period has no case id: the records are gone through once more only then.
+    Of rows that several columns become not all are there to be asked."""
+    period = exp.EQ(this=column("quarter"), expression=exp.Placeholder())
+    rows = exp.select("1").from_(place(dataset, declared.name))
+    rows = rows.where(period, is_null(column(dataset.case_id))).limit(1)
+    return bool(warehouse.rows(rows.sql(dialect="duckdb"), [key.quarter]))
 
 
 def store_records(warehouse: Warehouse, dataset: Dataset, key: FileKey) -> None:

@@ -39,7 +39,12 @@ from srsql.engine.warehouse.levels import (
     told_of_levels,
     value_with_several,
 )
-from srsql.engine.warehouse.releases import not_released, without_releases
+from srsql.engine.warehouse.releases import (
+    counting_persons,
+    not_released,
+    told_of_persons,
+    without_releases,
+)
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER
 from srsql.engine.warehouse.statements import column, table, union_all
 from srsql.engine.warehouse.statements import query as named_query
@@ -165,6 +170,7 @@ def query(
         raise QueryError(f"the question could not be answered: {one_line(error)}") from None
     waits = len(views.schemas) > 1 and has_waited(warehouse, dataset.name, series)
     notes = _notes(dataset, views, question, withheld, hides=asked.hides, waits=waits)
+    persons = counting_persons(warehouse, views.schemas) if question.atoms else ()
     return Answer(
         dataset=dataset.name,
         series=series,
@@ -174,7 +180,7 @@ def query(
         rows=tuple(rows),
         withheld=withheld,
         sql=sql,
-        notes=(*unknown, *notes, *asked.remarks),
+        notes=(*unknown, *notes, *told_of_persons(persons), *asked.remarks),
     )
 
 

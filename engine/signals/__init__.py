@@ -60,7 +60,7 @@ from srsql.engine.signals.strata import Parted, Stratum, parted
 from srsql.engine.warehouse.catalog import normalized_texts
 from srsql.engine.warehouse.extras import installed
 from srsql.engine.warehouse.levels import told_of_levels
-from srsql.engine.warehouse.releases import not_released, without_releases
+from srsql.engine.warehouse.releases import counting_persons, not_released, without_releases
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import column, dotted, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -131,6 +131,7 @@ def signals(
         every_pair=every,
         changed_since=() if released_only else replaced_quarters(warehouse, scope),
         perturbed=perturbed_quarters(warehouse, scope),
+        persons=quarters_of_persons(warehouse, scope),
         signals=found,
         quantiles=quantiles,
         priors=tuple(run.priors),
@@ -335,6 +336,12 @@ def perturbed_quarters(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
     return tuple(
         quarter for quarter, name in models if (model := MODELS.get(name)) and model.perturbs_values
     )
+
+
+def quarters_of_persons(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
+    """The quarters whose releases count suspected duplicates as one person."""
+    rows = warehouse.rows(query(_RELEASES, "schemas"), {"releases": list(scope.releases.values())})
+    return counting_persons(warehouse, {quarter: schema for schema, quarter in rows})
 
 
 def replaced_quarters(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:

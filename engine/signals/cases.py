@@ -208,7 +208,7 @@ def suppressed_cases(warehouse: Warehouse, scope: Scope, place: tuple[str, str])
         return 0
     share = ANY_VALUE if scope.level(*place) else ONE_VALUE  # several values have one name
     names = {"releases": list(scope.releases.values())}
-    schemas = [schema for (schema,) in warehouse.rows(query(_RELEASES, "schemas"), names)]
+    schemas = [schema for schema, _ in warehouse.rows(query(_RELEASES, "schemas"), names)]
     return sum(
         int(warehouse.value(exp.select(most).sql("duckdb")))
         for most in (

@@ -9,6 +9,7 @@ from srsql.engine.signals import (
     dropped_cases,
     left_out,
     perturbed_quarters,
+    quarters_of_persons,
     replaced_quarters,
 )
 from srsql.engine.signals.cases import ORIGINAL
@@ -46,6 +47,8 @@ class Counted:
     """Cases of the originals that are not compared (``--missing drop``)."""
     perturbed: tuple[str, ...]
     """Quarters whose values were drawn at random: their lower and upper are no bounds."""
+    persons: tuple[str, ...]
+    """Quarters whose releases count suspected duplicates as one person."""
     changed_since: tuple[str, ...]
     """Quarters whose raw rows were replaced after their release."""
 
@@ -79,5 +82,6 @@ def counted(
         suppressed_drugs=asked.suppressed.drugs,
         dropped=dropped_cases(warehouse, scope) if compared else 0,
         perturbed=perturbed_quarters(warehouse, scope),
+        persons=quarters_of_persons(warehouse, scope),
         changed_since=replaced_quarters(warehouse, scope) if compared else (),
     )

@@ -325,6 +325,8 @@ class Signals(Framed):
     """Quarters whose raw rows were replaced after their release."""
     perturbed: tuple[str, ...]
     """Quarters whose values were drawn at random: their lower and upper are no bounds."""
+    persons: tuple[str, ...]
+    """Quarters whose releases count suspected duplicates as one person."""
     signals: Sequence[Signal]
     quantiles: tuple[Quantiles, ...]
     """Of all pairs; empty where there is nothing to compare with."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -392,3 +392,24 @@ def series_dataset(warehouse: Warehouse, dataset: Dataset, series: str) -> Datas
     if any(row[2] for row in found):
         return dataset.without_terms(None, rows=True)
     return dataset.without_terms({row[0] for row in found}, rows=all(row[1] for row in found))
+
+
+def counting_persons(warehouse: Warehouse, schemas: Mapping[str, str]) -> tuple[str, ...]:
+    """The quarters whose releases count suspected duplicates as one person.
+
+    Args:
+        warehouse: where the views of the releases are; nothing else is read.
+        schemas: quarter -> the schema of its release.
+    """
+    asked = {"schemas": list(schemas.values())}
+    found = {schema for (schema,) in warehouse.rows(query(TOPIC, "counting_persons"), asked)}
+    return tuple(quarter for quarter, schema in schemas.items() if schema in found)
+
+
+def told_of_persons(quarters: Iterable[str]) -> Iterator[str]:
+    """What answers about quasi-identifiers say of such releases; nothing, where there are none."""
+    if found := ", ".join(quarters):
+        yield (
+            f"suspected duplicates count as one person in {found}: a case that lacks a value which "
+            "a duplicate of it has is counted as one that has it, by lower, known and upper, too"
+        )

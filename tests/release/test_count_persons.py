@@ -14,6 +14,7 @@ from support.persons import suspect
 from support.quarters import crowd, write_quarter
 from support.released import regions, terms_of
 
+from srsql.engine.api.analyst import open_artifact
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.errors import ReleaseError
@@ -118,6 +119,25 @@ def test_the_artifact_verifies_by_cases(engine: Engine, tmp_path: Path) -> None:
     engine.release("2011Q3", **PERSONS)
     engine.publish("2011Q3", tmp_path / "out", format="parquet")
     assert verify(tmp_path / "out").passed
+
+
+def test_who_asks_for_values_is_told_that_persons_were_counted(
+    engine: Engine, tmp_path: Path
+) -> None:
+    suspect(engine, look_alikes(engine, 1))
+    engine.release("2011Q3", **PERSONS)
+    engine.publish("2011Q3", tmp_path / "out")
+    with open_artifact(tmp_path / "out") as artifact:
+        for asker in (engine, artifact):
+            asked = asker.query("SELECT count(DISTINCT caseid) FROM demo WHERE sex = 'F'")
+            every = asker.query("SELECT count(DISTINCT caseid) FROM demo")
+            assert "suspected duplicates count as one person in 2011Q3" in " ".join(asked.notes)
+            assert "person" not in " ".join(every.notes)
+            assert asker.signals(every_pair=True, sex="F").persons == ("2011Q3",)
+    engine.release("2011Q3", **ASKED, series="cases", allow_linkable=True)
+    assert engine.signals(every_pair=True, sex="F", series="cases").persons == ()
+    of_cases = "SELECT count(DISTINCT caseid) FROM demo WHERE sex = 'F'"
+    assert "person" not in " ".join(engine.query(of_cases, series="cases").notes)
 
 
 def test_where_nobody_was_suspected_it_is_refused_in_one_line(engine: Engine) -> None:

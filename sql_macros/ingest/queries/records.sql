@@ -10,20 +10,27 @@ SELECT
 FROM temp.main.srsql_record AS r
 WHERE r.line = 1;
 
--- name: widths
--- Records below the header; those with $width fields; those with one more, which is empty.
+-- name: extent
+-- How many physical lines the records take, the header's among them; how many are below it; and the
+-- fields of the one that begins in line $first.
 SELECT
-    count(*) AS records,
+    sum(r.lines) AS lines_of_records,
+    count(*) FILTER (WHERE r.line > 1) AS records,
+    (
+        SELECT len(f.field) FROM temp.main.srsql_record AS f
+        WHERE f.line = $first
+    ) AS fields_of_first
+FROM temp.main.srsql_record AS r;
+
+-- name: widths
+-- Records below the header with $width fields; those with one more, which is empty.
+SELECT
     count(*) FILTER (WHERE len(r.field) = $width) AS plain,
     count(*) FILTER (
         WHERE len(r.field) = $width + 1 AND list_extract(r.field, $width + 1) = ''
     ) AS with_separator
 FROM temp.main.srsql_record AS r
 WHERE r.line > 1;
-
--- name: lines_of_records
--- How many physical lines the records take, the header's among them.
-SELECT sum(r.lines) AS lines_of_records FROM temp.main.srsql_record AS r;
 
 -- name: parquet_header
 -- No row, but the columns of the Parquet file at $path.

@@ -1,6 +1,16 @@
 -- Rejected records: where they are stored, and how they count.
 -- Source: SPEC section 16 (malformed input is counted, and kept with file, line and reason).
 
+-- name: other_widths
+-- Of the records that were judged by a width of $width: rejected ones that have another, and those
+-- of them with one field more, which is empty.
+SELECT
+    count(*) FILTER (WHERE len(j.field) <> $width) AS others,
+    count(*) FILTER (
+        WHERE len(j.field) = $width + 1 AND list_extract(j.field, $width + 1) = ''
+    ) AS with_separator
+FROM temp.main.srsql_rejected_record AS j;
+
 -- name: repeats
 -- Of the records of one report (report: line, report_id; those that can be loaded) all but the
 -- first, as they are rejected.
@@ -25,6 +35,10 @@ WHERE r.line IN (
     ) AS n
     WHERE n.place > 1
 );
+
+-- name: any_record
+-- Whether a record of the file cannot be loaded.
+SELECT count(*) > 0 AS any_record FROM temp.main.srsql_rejected_record;
 
 -- name: store_records
 -- Store the records of a file that cannot be loaded, with the first $length characters of each.

@@ -15,8 +15,8 @@ WHERE list_contains($releases::INTEGER[], r.release_id)
 ORDER BY r.quarter;
 
 -- name: schemas
--- The schemas of the views of these releases.
-SELECT r.schema_name
+-- The schemas of the views of these releases, and their quarters.
+SELECT r.schema_name, r.quarter
 FROM srsql.release AS r
 WHERE list_contains($releases::INTEGER[], r.release_id)
 ORDER BY r.schema_name;

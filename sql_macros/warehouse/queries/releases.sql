@@ -118,3 +118,13 @@ SELECT r.quarter
 FROM srsql.release AS r
 WHERE r.dataset = $dataset AND r.series = $series AND r.status = 'released'
 ORDER BY r.quarter;
+
+-- name: counting_persons
+-- Those of these schemas of releases whose public manifest says that persons were counted.
+SELECT c.schema_name
+FROM duckdb_columns() AS c
+WHERE
+    c.database_name = current_database()
+    AND c.table_name = 'manifest'
+    AND c.column_name = 'match_probability'
+    AND list_contains($schemas::VARCHAR[], c.schema_name);
