@@ -65,11 +65,45 @@ def test_a_trailing_separator_is_judged_by_the_file_and_not_by_the_era(
     assert warehouse.value("SELECT indi_pt FROM raw_faers.indi") == "PAIN"
 
 
-def test_where_records_end_in_a_separator_one_without_it_is_rejected(take: Take) -> None:
-    result = take(faers(outc=lines("primaryid$caseid$outc_cod", "1$1$A$", "1$1$B$", "1$1$C")))
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_what_most_records_end_in_decides_wherever_the_others_stand(
+    take: Take, place: int
+) -> None:
+    records = ["1$1$A$", "1$1$B$"]
+    records.insert(place, "1$1$C")
+    result = take(faers(outc=lines("primaryid$caseid$outc_cod", *records)))
     assert file(result, "outc").reasons == {
         "too few fields (a short row, or a line end inside a value)": 1
     }
+    records = ["1$1$A", "1$1$B"]
+    records.insert(place, "1$1$C$")
+    result = take(faers("21Q2", outc=lines("primaryid$caseid$outc_cod", *records)))
+    assert file(result, "outc").reasons == {"too many fields (a separator inside a value)": 1}
+
+
+def test_rows_stand_in_the_order_of_their_lines_whoever_splits_them(
+    take: Take, warehouse: Warehouse
+) -> None:
+    rows = 300_000  # more than two threads of DuckDB read at once
+    many = [f"101$10$TERM {number:06}" for number in range(rows)]
+    assert all(f.rejected == 0 for f in take(faers(reac=lines("primaryid$caseid$pt", *many))).files)
+    many[123_456] = "101$10$A$B"
+    take(faers("21Q2", reac=lines("primaryid$caseid$pt", *many)))
+    for quarter, loaded in (("2021Q1", rows), ("2021Q2", rows - 1)):
+        found = warehouse.rows("SELECT pt FROM raw_faers.reac WHERE quarter = ?", [quarter])
+        assert len(found) == loaded and found == sorted(found)
+
+
+def test_a_case_id_that_is_none_is_kept_with_its_line_and_the_row_is_loaded(
+    take: Take, warehouse: Warehouse
+) -> None:
+    take(faers(reac=lines("primaryid$caseid$pt", "101$10$A", "101$ten$B", "101$$C", "101$ 10 $D")))
+    assert warehouse.rows("SELECT caseid, pt FROM raw_faers.reac ORDER BY srsql_line") == [
+        (10, "A"), (None, "B"), (None, "C"), (10, "D")
+    ]  # fmt: skip
+    assert warehouse.rows("SELECT line, kind, column_name, value, reason FROM srsql.reject") == [
+        (3, "value", "caseid", "ten", "case id is not an integer")
+    ]
 
 
 def test_header_names_may_have_a_bom_white_space_any_case_and_old_spellings(
