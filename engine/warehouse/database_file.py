@@ -40,9 +40,9 @@ OWN: Mapping[str, Any] = {
 RESERVE = 400 * 2**20
 """Bytes of a memory limit that DuckDB does not get: Python, its libraries, Arrow, and kernels, a
 third of it while they are compiled."""
-RESERVED_PART = 6
+RESERVED_PART = 4
 """One in so many bytes is the least that DuckDB does not get: what its allocator takes beyond what
-it counts grows with what it holds (docs/decisions.md, D308)."""
+it counts grows with what it holds (docs/decisions.md, D308 and D406)."""
 LEAST_SHARE = 212 * 2**20
 """Bytes that DuckDB gets at least."""
 LEAST_MEMORY = 512 * 2**20
