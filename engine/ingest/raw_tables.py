@@ -13,7 +13,15 @@ from sqlglot import exp
 
 from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest import units
-from srsql.engine.ingest.records import RecordTable, call, field_at, is_null, known, text_of
+from srsql.engine.ingest.records import (
+    SPLIT_LINE,
+    RecordTable,
+    call,
+    field_at,
+    is_null,
+    known,
+    text_of,
+)
 from srsql.engine.warehouse.catalog import normalized, trimmed
 from srsql.engine.warehouse.layout import (
     derived,
@@ -189,8 +197,8 @@ def load_statement(
             if name not in made
         ],
     )
-    if not every or rows.args.get("joins"):  # else they come in the order in which they are stored
-        rows = rows.order_by(column("line", "parsed"), copy=False)
+    if not every or records != SPLIT_LINE or rows.args.get("joins"):
+        rows = rows.order_by(column("line", "parsed"), copy=False)  # else they come in that order
     return exp.Insert(this=target, expression=rows).sql(dialect="duckdb")
 
 

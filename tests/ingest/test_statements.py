@@ -7,7 +7,7 @@ from support.snapshots import check_snapshot
 
 from srsql.engine.ingest.account import orphans_statement
 from srsql.engine.ingest.raw_tables import code_table, column_places, load_statement
-from srsql.engine.ingest.records import RECORD, RecordTable
+from srsql.engine.ingest.records import RECORD, SPLIT_LINE, RecordTable
 from srsql.engine.ingest.rejects import (
     id_statements,
     judge_statement,
@@ -48,6 +48,20 @@ def test_the_statements_of_a_table(dataset_name: str, table: str) -> None:
         check(f"{own}_repeats", repeats_statement(dataset, places, RECORD))
     else:
         check(f"{own}_orphans", orphans_statement(dataset, declared))
+
+
+@pytest.mark.parametrize("every", [True, False])
+@pytest.mark.parametrize("records", [RECORD, SPLIT_LINE])
+def test_only_lines_that_are_all_loaded_are_not_sorted(records: str, every: bool) -> None:
+    dataset = load_dataset("faers")
+    for table, joins in (("demo", True), ("indi", False)):
+        names = tuple(HEADERS["faers", table].split())
+        places = {name: place for place, name in enumerate(names, 1)}
+        statement = load_statement(
+            dataset, dataset.table(table), places, "2022Q4", records, every=every
+        )
+        comes_in_order = every and records == SPLIT_LINE and not joins
+        assert ("ORDER BY" not in statement) == comes_in_order
 
 
 def test_the_table_of_codes() -> None:
