@@ -66,9 +66,7 @@ def test_a_trailing_separator_is_judged_by_the_file_and_not_by_the_era(
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_what_most_records_end_in_decides_wherever_the_others_stand(
-    take: Take, place: int
-) -> None:
+def test_what_most_records_end_in_decides_wherever_the_others_stand(take: Take, place: int) -> None:
     records = ["1$1$A$", "1$1$B$"]
     records.insert(place, "1$1$C")
     result = take(faers(outc=lines("primaryid$caseid$outc_cod", *records)))
@@ -91,7 +89,8 @@ def test_rows_stand_in_the_order_of_their_lines_whoever_splits_them(
     take(faers("21Q2", reac=lines("primaryid$caseid$pt", *many)))
     for quarter, loaded in (("2021Q1", rows), ("2021Q2", rows - 1)):
         found = warehouse.rows("SELECT pt FROM raw_faers.reac WHERE quarter = ?", [quarter])
-        assert len(found) == loaded and found == sorted(found)
+        assert len(found) == loaded
+        assert found == sorted(found)
 
 
 def test_a_case_id_that_is_none_is_kept_with_its_line_and_the_row_is_loaded(
