@@ -856,6 +856,7 @@ def test_what_a_system_leaves_in_a_folder_is_a_warning_unless_it_is_listed(
 def test_a_folder_can_be_dropped_and_the_work_be_stopped(page: Tab, made: dict[str, Path]) -> None:
     shown(page, made["one"])
     page.value("status_.textContent = ''")
+    page.value("document.getElementById('drop').scrollIntoView()")  # others scrolled
     box = "document.getElementById('drop').getBoundingClientRect()"
     place = page.value(f"(box => ({{x: box.x + 9, y: box.y + 9}}))({box})")
     data = {"items": [], "files": [str(made["all"])], "dragOperationsMask": 1}
