@@ -128,7 +128,8 @@ def released(cases: int, asked: argparse.Namespace) -> dict[str, Carried]:
         with Engine(folder / "w.duckdb") as engine:
             engine.ingest(files, lake=folder / "lake")
             engine.release(
-                QUARTER, model="ms", theta="frequency", parts="auto", terms="disassociate", term_attributes=["all"],
-                term_k=asked.term_k, m=2, seed=1, carrier=watched, progress=watched,
+                QUARTER, model="ms", theta="frequency", parts="auto", terms="disassociate",
+                term_attributes=["all"], term_k=asked.term_k, m=2, seed=1, carrier=watched,
+                progress=watched,
             )  # fmt: skip
         return watched.stages
