@@ -170,7 +170,8 @@ def query(
         raise QueryError(f"the question could not be answered: {one_line(error)}") from None
     waits = len(views.schemas) > 1 and has_waited(warehouse, dataset.name, series)
     notes = _notes(dataset, views, question, withheld, hides=asked.hides, waits=waits)
-    persons = counting_persons(warehouse, views.schemas) if question.atoms else ()
+    asks = question.atoms or question.labelled
+    persons = counting_persons(warehouse, views.schemas) if asks else ()
     return Answer(
         dataset=dataset.name,
         series=series,

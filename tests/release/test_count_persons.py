@@ -131,7 +131,9 @@ def test_who_asks_for_values_is_told_that_persons_were_counted(
         for asker in (engine, artifact):
             asked = asker.query("SELECT count(DISTINCT caseid) FROM demo WHERE sex = 'F'")
             every = asker.query("SELECT count(DISTINCT caseid) FROM demo")
+            by_sex = asker.query("SELECT sex, count(DISTINCT caseid) FROM demo GROUP BY sex")
             assert "suspected duplicates count as one person in 2011Q3" in " ".join(asked.notes)
+            assert "count as one person in 2011Q3" in " ".join(by_sex.notes)
             assert "person" not in " ".join(every.notes)
             assert asker.signals(every_pair=True, sex="F").persons == ("2011Q3",)
     engine.release("2011Q3", **ASKED, series="cases", allow_linkable=True)
