@@ -54,9 +54,16 @@ class Watched:
 
     def carry(self, work: Task, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
         yield from self._workers.carry(work, parts)
-        for process in self._workers._running:
-            with suppress(OSError):
-                self.peak = peak_mib(process.pid)
+        self.peak = max(self.peak, worker_peak(self._workers))
+
+
+def worker_peak(workers: LocalWorkers) -> float:
+    """Peak memory in MiB of the largest worker that runs; 0 where none does."""
+    peak = 0.0
+    for process in workers._running:
+        with suppress(OSError):
+            peak = max(peak, peak_mib(process.pid))
+    return peak
 
 
 def parser() -> argparse.ArgumentParser:

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
-from benchmarks.kernel import peak_mib
+from benchmarks.buckets import QUARTER, worker_peak
 from benchmarks.refinement import numbers
 from srsql import Engine
 from srsql.engine.grouping import parts as grouping
@@ -33,7 +33,6 @@ from srsql.engine.warehouse import lake
 from srsql.engine.warehouse.carriers import LocalWorkers, Task
 
 HEAD = ("cases", "stage", "tasks", "largest KiB", "worker MiB")
-QUARTER = "2011Q4"
 
 
 @dataclass
@@ -82,9 +81,7 @@ class Watched:
                 yield part
 
         yield from found.workers.carry(work, seen())
-        for process in found.workers._running:
-            with suppress(OSError):
-                found.peak = max(found.peak, peak_mib(process.pid))
+        found.peak = max(found.peak, worker_peak(found.workers))
 
 
 def parser() -> argparse.ArgumentParser:
