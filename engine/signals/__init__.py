@@ -558,9 +558,11 @@ class Run:
         if interval.domain:
             low, high = interval.domain
             return interval.position, max(interval.low, low), min(interval.high, high), low, high
-        low, high = self.warehouse.rows(
-            self.of_side("observed_domain", RELEASED, "box"), {"position": interval.position}
-        )[0]
+        name, tables = "observed_domain", ["box"]
+        if self.scope.states:  # so that the last row of a trend is what there is without one
+            name, tables = "observed_domain_of_latest", ["box", "case"]
+        statement = self.of_side(name, RELEASED, *tables)
+        low, high = self.warehouse.rows(statement, {"position": interval.position})[0]
         return interval.position, interval.low, interval.high, low, high
 
     def _measure(self) -> None:

@@ -136,8 +136,8 @@ class Signal:
     bias: Bias | None
     original_complete: Measures | None = None
     """Of a rule with a condition whose missing values are spread: as the usual tools count, without
-    the cases of which a value is missing that the condition asks for; without EBGM, whose prior of
-    those cases is fitted where they alone are asked for."""
+    the cases of which a value is missing that the condition or the strata ask for; without EBGM,
+    whose prior of those cases is fitted where they alone are asked for."""
     released_complete: Measures | None = None
     """The same of what was released."""
     original_stratified: Stratified | None = None

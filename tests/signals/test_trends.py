@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -204,3 +205,33 @@ def test_nobody_at_all_is_a_trend_of_zeros(house: Engine, tmp_path: Path) -> Non
                                      "none",)  # fmt: skip
     with pytest.raises(SignalError, match="no case has the drug"):
         house.trend("no such drug", "Reaction 01")
+
+
+def test_an_observed_domain_is_that_of_the_latest_states(tmp_path: Path) -> None:
+    """Cases 1 to 4 are 10 years old at first and 50 then: no trend knows of the ten any more."""
+    text = (resources.files("srsql.schemas") / "faers.toml").read_text(encoding="utf-8")
+    kept = [line for line in text.splitlines(True) if not line.startswith("groups = ")]
+    old = "domain = [0, 120]"
+    assert old in text
+    (tmp_path / "own.toml").write_text("".join(kept).replace(old, 'domain = "observed"', 1))
+    (tmp_path / "hierarchies").mkdir()
+    for file in (resources.files("srsql.schemas") / "hierarchies").iterdir():
+        (tmp_path / "hierarchies" / file.name).write_bytes(file.read_bytes())
+
+    def told(version: int, ages: dict[int, str]) -> list[Report]:
+        held = {"drugs": ("Drug 1",), "pt": ("Reaction 01",)}
+        return [Report(10 * n + version, n, age=age, **held) for n, age in ages.items()]
+
+    first = told(1, dict.fromkeys(range(1, 5), "10"))
+    second = told(2, {n: "50" if n < 5 else "41" if n < 9 else "" for n in range(1, 13)})
+    with Engine(tmp_path / "w.duckdb", dataset=tmp_path / "own.toml") as engine:
+        for quarter, reports in (("2011Q3", first), ("2011Q4", second)):
+            engine.ingest([write_quarter(tmp_path, quarter, reports)])
+            engine.release(quarter, model="ms", k=2, theta="1", seed=1)
+        (asked,) = engine.signals(**ASKED, min_age=45).signals
+        latest = engine.trend(**ASKED, min_age=45).points[-1]
+    assert asked.original
+    assert latest.original
+    assert asked.original.a == pytest.approx(4 + 4 * 6 / 10)  # 45 to 50 of 41 to 50
+    assert latest.original.a == asked.original.a
+    assert latest.released.a == asked.released.a

@@ -8,6 +8,13 @@ SELECT coalesce(min(b.low), 0) AS low, coalesce(max(b.high), 0) AS high
 FROM temp.main.srsql_box AS b
 WHERE b.position = $position;
 
+-- name: observed_domain_of_latest
+-- The same where a case stands in each of its states: that of the latest ones.
+SELECT coalesce(min(b.low), 0) AS low, coalesce(max(b.high), 0) AS high
+FROM temp.main.srsql_box AS b
+INNER JOIN temp.main.srsql_case AS c ON b.case_id = c.case_id
+WHERE b.position = $position AND c.until IS NULL;
+
 -- name: weight
 -- How far each case of a side meets the condition.
 -- Inputs: lists of the same length, an item for each quasi-identifier that the condition restricts;
