@@ -21,6 +21,8 @@ MIN_PAIRS = 50
 """A prior of five parameters is fitted to so many pairs at least."""
 MAX_PARAMETER = 100.0
 """Bound of alpha and beta, as in openEBGM: beyond, a part hardly varies, the likelihood is flat."""
+MIN_PARAMETER = float(np.exp(-12.0))
+"""As small as alpha and beta get: the likelihood of pairs that are reported is flat below."""
 _STARTS = (
     (0.2, 0.1, 2.0, 4.0, 1 / 3),
     (0.1, 0.2, 10.0, 10.0, 0.2),
@@ -30,7 +32,7 @@ _STARTS = (
     (2.0, 0.1, 20.0, 20.0, 0.01),
     (8.0, 0.2, 60.0, 50.0, 0.005),
 )
-_BOUNDS = [(-12.0, float(np.log(MAX_PARAMETER)))] * 4 + [(-12.0, 12.0)]
+_BOUNDS = [(float(np.log(MIN_PARAMETER)), float(np.log(MAX_PARAMETER)))] * 4 + [(-12.0, 12.0)]
 """Of the logarithms of the parameters, and of the logit of p."""
 _MAX_SLOPE = 1e-5
 """Largest slope of the mean log-likelihood at a maximum, where no bound is in the way."""

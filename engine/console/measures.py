@@ -321,7 +321,7 @@ def signal_lines(found: Signals) -> Iterator[str]:
             f"compared with the originals that were kept: {found.dropped:,} cases were left out "
             "for want of a value (--missing drop)"
         )
-    yield from map(_prior, found.priors)
+    yield from map(prior_text, found.priors)
     if not found.priors:
         yield lacking("scipy", "EBGM")
     if found.perturbed:
@@ -366,17 +366,21 @@ def _missing_lines(found: Signals) -> Iterator[str]:
         )
 
 
-def _prior(prior: Shrinkage) -> str:
+def prior_text(prior: Shrinkage) -> str:
     """The prior of EBGM, or why there is none."""
-    from srsql.udfs.shrinkage import MAX_PARAMETER, MIN_PAIRS
+    from srsql.udfs.shrinkage import MAX_PARAMETER, MIN_PAIRS, MIN_PARAMETER
 
     parted = f", over strata of {', '.join(prior.strata)}" if prior.strata else ""
     where = f"{prior.data} data{condition_text(prior.condition)}{parted}"
     text = f"EBGM, {where}: {prior.pairs:,} pairs"
     if prior.p is None or prior.alpha1 is None or prior.alpha2 is None:
         return f"{text}, {'too few' if prior.pairs < MIN_PAIRS else 'not enough'} to fit a prior"
-    largest = max(prior.alpha1, prior.alpha2, prior.beta1 or 0, prior.beta2 or 0)
-    limit = f" (at the limit of {MAX_PARAMETER:g})" if largest >= MAX_PARAMETER * (1 - 1e-9) else ""
+    parameters = (prior.alpha1, prior.alpha2, prior.beta1 or 0, prior.beta2 or 0)
+    limit = ""
+    if max(parameters) >= MAX_PARAMETER * (1 - 1e-9):
+        limit = f" (at the limit of {MAX_PARAMETER:g})"
+    elif min(parameters) <= MIN_PARAMETER * (1 + 1e-9):
+        limit = f" (at the limit of {MIN_PARAMETER:.2g})"
     return (
         f"{text}; prior {prior.p:.3g} x gamma({prior.alpha1:.4g}, {prior.beta1:.4g}) + "
         f"{1 - prior.p:.3g} x gamma({prior.alpha2:.4g}, {prior.beta2:.4g}){limit}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from dataclasses import replace
+from math import exp
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,14 @@ from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.console.forms import print_table
-from srsql.engine.console.measures import SIGNAL_COLUMNS, signal_rows, tall_tables
+from srsql.engine.console.measures import (
+    SIGNAL_COLUMNS,
+    prior_text,
+    signal_rows,
+    tall_tables,
+)
+from srsql.engine.signals.results import Shrinkage
+from srsql.engine.signals.rules import Condition
 
 PAIR = ("--drug", "drug 1", "--reaction", "REACTION 01")
 MANY = crowd(80, terms=3)
@@ -253,3 +261,12 @@ def test_hostile_names_are_data(db: Path) -> None:
     roles = signals(db, *PAIR, "--roles", "PS'; --", "--json").json
     assert roles["roles"] == ["PS'; --"]
     assert roles["signals"][0]["released"]["a"] == 0
+
+
+@pytest.mark.parametrize(
+    ("alpha", "said"), [(100.0, "(at the limit of 100)"), (exp(-12), "(at the limit of 6.1e-06)")]
+)
+def test_a_prior_that_ends_at_a_limit_of_its_parameters_is_told(alpha: float, said: str) -> None:
+    inside = Shrinkage(Condition(), "released", 900, 2.0, 0.5, 0.4, 0.1, 0.25)
+    assert "limit" not in prior_text(inside)
+    assert prior_text(replace(inside, alpha2=alpha)).endswith(said)
