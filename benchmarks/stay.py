@@ -10,6 +10,10 @@ Beside what is withheld stands what *any* algorithm would have to withhold (``le
 the other models, the quarters that have fewer than k cases; for ``ppms-stay`` those who go on from
 one quarter to the next as well, where they are fewer than k.
 
+``--windows`` tells instead what an attacker who knows of two, or of three, consecutive quarters
+whether the target is released in each would cost, if the releases as they are were repaired by
+withholding.
+
 The quarters are synthetic, at a scale of the real ones, or those of a warehouse that is given,
 which is copied and not changed.
 """
@@ -18,7 +22,8 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from collections.abc import Sequence, Set
+from collections import defaultdict
+from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,6 +38,13 @@ HEAD = (
     "| self-excluded | seconds |"
 )
 SCOPES = ("group", "match")
+GROUPS = """
+SELECT list(m.case_id ORDER BY m.case_id) AS cases, list(m.group_id ORDER BY m.case_id) AS groups
+FROM srsql.member AS m
+INNER JOIN srsql.release AS r ON m.release_id = r.release_id
+GROUP BY r.quarter
+ORDER BY r.quarter
+"""
 CASES = """
 SELECT i.quarter, list(d.caseid ORDER BY d.caseid) AS cases
 FROM srsql.ingestion AS i
@@ -92,6 +104,69 @@ def least_withheld(quarters: Sequence[Set[int]], k: int, staying: bool) -> int:
     return needed
 
 
+def repaired(quarters: Sequence[Mapping[int, int]], k: int, window: int) -> int:
+    """What withholding costs until presence in ``window`` consecutive quarters leaves k new cases.
+
+    In every quarter the cases of a group that are in the same ones of the next quarters are none,
+    or k of them are in no earlier quarter. Where they are fewer, each loses its last row within the
+    window, until nothing is left to repair; groups are not made anew, and theta is not looked at.
+
+    Args:
+        quarters: the group of each released case, quarter by quarter.
+        k: of the model.
+        window: consecutive quarters of which presence is known.
+
+    Returns:
+        Rows of cases that are withheld; 0 of ``ppms-stay`` for a window of two.
+    """
+    left, gone = [dict(groups) for groups in quarters], 0
+    while True:
+        short: set[tuple[int, int]] = set()
+        seen: set[int] = set()
+        for first, groups in enumerate(left):
+            classes: defaultdict[tuple[int, tuple[bool, ...]], list[int]] = defaultdict(list)
+            after = left[first + 1 : first + window]
+            for case, group in groups.items():
+                classes[group, tuple(case in later for later in after)].append(case)
+            for (_, present), cases in classes.items():
+                if sum(case not in seen for case in cases) < k:
+                    last = first + max(
+                        (n for n, is_in in enumerate(present, 1) if is_in), default=0
+                    )
+                    short |= {(last, case) for case in cases}
+            seen |= groups.keys()
+        if not short:
+            return gone
+        for quarter, case in short:
+            del left[quarter][case]
+        gone += len(short)
+
+
+def table_of_windows(
+    source: Path, quarters: str, sizes: Sequence[int], theta: str | None, models: Sequence[str]
+) -> None:
+    """Print what windows of two and three quarters would cost by withholding alone."""
+    print("| k | model | released | withheld | more for two quarters | more for three |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for k in sizes:
+        for model in models:
+            with TemporaryDirectory() as name:
+                path = Path(shutil.copy(source, Path(name) / "stay.duckdb"))
+                with Engine(path) as engine:
+                    released(engine, model, k, quarters, theta)
+                    ((rows, withheld, _),) = engine.sql(COUNTS)
+                    groups = [dict(zip(*row, strict=True)) for row in engine.sql(GROUPS)]
+            found = (withheld, *(repaired(groups, k, window) for window in (2, 3)))
+            told = " | ".join(f"{count / max(1, rows + withheld):.2%}" for count in found)
+            print(f"| {k} | `{model}` | {rows:,} | {told} |", flush=True)
+
+
+def released(engine: Engine, model: str, k: int, quarters: str, theta: str | None) -> None:
+    """Release the quarters."""
+    options = {} if theta is None else {"theta": theta}
+    engine.release_range(quarters, model=model, k=k, seed=1, on_infeasible="withhold", **options)
+
+
 def danger(engine: Engine, attacks: Sequence[str]) -> tuple[list[float], int | None]:
     """The share of groups in danger at each scope, and targets that exclude themselves."""
     found = engine.audit(attacks=list(attacks), evidence=0).releases
@@ -110,18 +185,15 @@ def measured(source: Path, model: str, k: int, quarters: str, theta: str | None)
         path = Path(shutil.copy(source, Path(name) / "stay.duckdb"))
         with Engine(path) as engine:
             began = process_time()
-            options = {} if theta is None else {"theta": theta}
-            engine.release_range(
-                quarters, model=model, k=k, seed=1, on_infeasible="withhold", **options
-            )
+            released(engine, model, k, quarters, theta)
             seconds = process_time() - began
-            ((released, withheld, nil),) = engine.sql(COUNTS)
+            ((rows, withheld, nil),) = engine.sql(COUNTS)
             dir_, _ = danger(engine, ("b", "f", "l"))
             dir_p, own = danger(engine, ("b", "f", "l", "p"))
             first, last = quarters.split(":")
             cases = [set(row[1]) for row in engine.sql(CASES, {"first": first, "last": last})]
     least = least_withheld(cases, k, model == "ppms-stay")
-    shares = [part / max(1, released + withheld) for part in (withheld, least)]
+    shares = [part / max(1, rows + withheld) for part in (withheld, least)]
     return [float(nil), *shares, max(dir_), *dir_p, own or 0, seconds]
 
 
@@ -152,6 +224,7 @@ def command(arguments: list[str]) -> None:
     parser.add_argument("--scale", type=float, default=0.05, help="of synthetic ones")
     parser.add_argument("--k", default="3,5,10", help="numbers with commas")
     parser.add_argument("--models", default=",".join(MODELS), help="names with commas")
+    parser.add_argument("--windows", action="store_true", help="what three quarters would cost")
     parser.add_argument("--theta", help="as of release; default: frequency")
     options = parser.parse_args(arguments)
     sizes = [int(part) for part in options.k.split(",")]
@@ -160,7 +233,8 @@ def command(arguments: list[str]) -> None:
         if source is None:
             first = options.quarters.split(":")[0]
             source = synthetic(Path(name), first, options.after, options.scale)
-        table(source, options.quarters, sizes, options.theta, options.models.split(","))
+        shown = table_of_windows if options.windows else table
+        shown(source, options.quarters, sizes, options.theta, options.models.split(","))
 
 
 def main(small: bool) -> None:

@@ -42,7 +42,7 @@ def fewest(quarters: list[set[int]], k: int, staying: bool) -> int:
 def test_no_release_withholds_less() -> None:
     rng, met, tight = np.random.default_rng(6), 0, 0
     for _ in range(60):
-        quarters = [set(np.flatnonzero(rng.random(6) < 0.6).tolist()) for _ in range(3)]
+        quarters = [set(np.flatnonzero(rng.random(5) < 0.6).tolist()) for _ in range(3)]
         for staying in (False, True):
             least = stay.least_withheld(quarters, 2, staying)
             true = fewest(quarters, 2, staying)
@@ -59,3 +59,43 @@ def test_those_who_go_on_alone_are_withheld_in_one_of_two_quarters() -> None:
     assert stay.least_withheld([first, second, third, {1, 11, 12}], 3, staying=True) == 2
     assert stay.least_withheld([first, second, third], 3, staying=False) == 0
     assert stay.least_withheld([{1, 2}, first], 3, staying=True) == 2  # and nobody of the first
+
+
+def keeps(quarters: list[dict[int, int]], k: int, window: int) -> bool:
+    """Whether all new cases of a group that share their presence with somebody are k."""
+    for first, groups in enumerate(quarters):
+        before = set().union(*quarters[:first])
+        for case, group in groups.items():
+            alike = [
+                other
+                for other in groups
+                if groups[other] == group
+                and all((other in q) == (case in q) for q in quarters[first + 1 : first + window])
+            ]
+            if len(set(alike) - before) < k:
+                return False
+    return True
+
+
+def test_withholding_repairs_windows_and_nothing_else() -> None:
+    first = dict.fromkeys((1, 2, 3, 4), 0) | dict.fromkeys((5, 6, 7, 8), 1)
+    second = dict.fromkeys((1, 2, 3, 4, 9, 10, 11), 2)
+    third = dict.fromkeys((1, 2, 12, 13, 14), 3)
+    assert stay.repaired([first, second, third], 2, 2) == 2  # 1 and 2 are old where they go on
+    assert stay.repaired([first, second], 4, 2) == 7  # 9, 10 and 11 are new, and three
+    assert stay.repaired([first], 4, 3) == 0
+    assert stay.repaired([first], 5, 3) == 8
+
+
+def test_nothing_is_repaired_where_every_window_keeps_k() -> None:
+    rng, kept = np.random.default_rng(2), 0
+    for _ in range(50):
+        quarters = [
+            {case: int(rng.integers(2)) for case in range(10 * quarter, 10 * quarter + 14)}
+            for quarter in range(3)
+        ]
+        for k, window in ((1, 2), (1, 3), (2, 2), (2, 3)):
+            holds = keeps(quarters, k, window)
+            assert (stay.repaired(quarters, k, window) == 0) == holds
+            kept += holds
+    assert 20 < kept < 180
