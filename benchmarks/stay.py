@@ -23,7 +23,8 @@ from __future__ import annotations
 import argparse
 import shutil
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -46,12 +47,11 @@ GROUP BY r.quarter
 ORDER BY r.quarter
 """
 CASES = """
-SELECT i.quarter, list(d.caseid ORDER BY d.caseid) AS cases
-FROM srsql.ingestion AS i
-INNER JOIN (SELECT DISTINCT quarter, caseid FROM raw_faers.demo) AS d ON i.quarter = d.quarter
-WHERE i.quarter BETWEEN $first AND $last
-GROUP BY i.quarter
-ORDER BY i.quarter
+SELECT list(DISTINCT d.caseid) AS cases
+FROM raw_faers.demo AS d
+WHERE d.quarter BETWEEN $first AND $last
+GROUP BY d.quarter
+ORDER BY d.quarter
 """
 COUNTS = """
 SELECT
@@ -150,21 +150,29 @@ def table_of_windows(
     print("| --- | --- | --- | --- | --- | --- |")
     for k in sizes:
         for model in models:
-            with TemporaryDirectory() as name:
-                path = Path(shutil.copy(source, Path(name) / "stay.duckdb"))
-                with Engine(path) as engine:
-                    released(engine, model, k, quarters, theta)
-                    ((rows, withheld, _),) = engine.sql(COUNTS)
-                    groups = [dict(zip(*row, strict=True)) for row in engine.sql(GROUPS)]
+            with released(source, model, k, quarters, theta) as (engine, _):
+                ((rows, withheld, _),) = engine.sql(COUNTS)
+                groups = [dict(zip(*row, strict=True)) for row in engine.sql(GROUPS)]
             found = (withheld, *(repaired(groups, k, window) for window in (2, 3)))
             told = " | ".join(f"{count / max(1, rows + withheld):.2%}" for count in found)
             print(f"| {k} | `{model}` | {rows:,} | {told} |", flush=True)
 
 
-def released(engine: Engine, model: str, k: int, quarters: str, theta: str | None) -> None:
-    """Release the quarters."""
+@contextmanager
+def released(
+    source: Path, model: str, k: int, quarters: str, theta: str | None
+) -> Iterator[tuple[Engine, float]]:
+    """A copy of the warehouse in which the quarters are released, and the processor's seconds."""
     options = {} if theta is None else {"theta": theta}
-    engine.release_range(quarters, model=model, k=k, seed=1, on_infeasible="withhold", **options)
+    with (
+        TemporaryDirectory() as name,
+        Engine(Path(shutil.copy(source, Path(name) / "stay.duckdb"))) as engine,
+    ):
+        began = process_time()
+        engine.release_range(
+            quarters, model=model, k=k, seed=1, on_infeasible="withhold", **options
+        )
+        yield engine, process_time() - began
 
 
 def danger(engine: Engine, attacks: Sequence[str]) -> tuple[list[float], int | None]:
@@ -181,17 +189,12 @@ def danger(engine: Engine, attacks: Sequence[str]) -> tuple[list[float], int | N
 
 def measured(source: Path, model: str, k: int, quarters: str, theta: str | None) -> list[float]:
     """NIL, withheld, that at least, DIR, DIR_P of each scope, self-excluded, seconds."""
-    with TemporaryDirectory() as name:
-        path = Path(shutil.copy(source, Path(name) / "stay.duckdb"))
-        with Engine(path) as engine:
-            began = process_time()
-            released(engine, model, k, quarters, theta)
-            seconds = process_time() - began
-            ((rows, withheld, nil),) = engine.sql(COUNTS)
-            dir_, _ = danger(engine, ("b", "f", "l"))
-            dir_p, own = danger(engine, ("b", "f", "l", "p"))
-            first, last = quarters.split(":")
-            cases = [set(row[1]) for row in engine.sql(CASES, {"first": first, "last": last})]
+    with released(source, model, k, quarters, theta) as (engine, seconds):
+        ((rows, withheld, nil),) = engine.sql(COUNTS)
+        dir_, _ = danger(engine, ("b", "f", "l"))
+        dir_p, own = danger(engine, ("b", "f", "l", "p"))
+        first, last = quarters.split(":")
+        cases = [set(row[0]) for row in engine.sql(CASES, {"first": first, "last": last})]
     least = least_withheld(cases, k, model == "ppms-stay")
     shares = [part / max(1, rows + withheld) for part in (withheld, least)]
     return [float(nil), *shares, max(dir_), *dir_p, own or 0, seconds]

@@ -373,9 +373,10 @@ def prior_text(prior: Shrinkage) -> str:
     parted = f", over strata of {', '.join(prior.strata)}" if prior.strata else ""
     where = f"{prior.data} data{condition_text(prior.condition)}{parted}"
     text = f"EBGM, {where}: {prior.pairs:,} pairs"
-    if prior.p is None or prior.alpha1 is None or prior.alpha2 is None:
+    parts = (prior.alpha1, prior.beta1, prior.alpha2, prior.beta2)
+    parameters = [part for part in parts if part is not None]
+    if prior.p is None or not parameters:
         return f"{text}, {'too few' if prior.pairs < MIN_PAIRS else 'not enough'} to fit a prior"
-    parameters = (prior.alpha1, prior.alpha2, prior.beta1 or 0, prior.beta2 or 0)
     limit = ""
     if max(parameters) >= MAX_PARAMETER * (1 - 1e-9):
         limit = f" (at the limit of {MAX_PARAMETER:g})"
