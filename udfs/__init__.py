@@ -21,6 +21,7 @@ COMPILING: list[Callable[[str], None]] = []
 """Who is told the name of each kernel that has to be compiled, since none is kept of it."""
 Ints = NDArray[np.int64]
 """The integers of the kernels: numbers, places and counts."""
+_NULL = "a number of the kernel's input is NULL"
 Row = TypeVar("Row")
 Solved = TypeVar("Solved")
 
@@ -77,7 +78,7 @@ def numbers(values: pa.Array) -> Ints:
         ValueError: one is NULL.
     """
     if values.null_count:
-        raise ValueError("a number of the kernel's input is NULL")
+        raise ValueError(_NULL)
     return np.from_dlpack(values).astype(np.int64)
 
 
@@ -91,6 +92,19 @@ def fields(structs: pa.StructArray) -> list[Ints]:
     return [numbers(structs.field(i)) for i in range(structs.type.num_fields)]
 
 
+def _uncopied(structs: pa.StructArray) -> list[Ints]:
+    """The same as they lie, of any width, not to be written to: of millions a copy takes longer
+    than what is done with it.
+
+    Raises:
+        ValueError: one is NULL.
+    """
+    columns = [structs.field(i) for i in range(structs.type.num_fields)]
+    if any(column.null_count for column in columns):
+        raise ValueError(_NULL)
+    return [np.from_dlpack(column) for column in columns]
+
+
 def by_first(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
     """Columns, all in the order of the first; rows equal there keep theirs."""
     order = np.argsort(columns[0], kind="stable")
@@ -98,7 +112,7 @@ def by_first(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
 
 
 def places_of(values: Ints, cases: Ints) -> Ints:
-    """Where each case number is among ``cases`` [n], which ascend.
+    """Where each case number is among ``cases`` [n], which ascend, each there once.
 
     Case numbers are given out one after the other, so that a table by number is short.
 
@@ -111,6 +125,9 @@ def places_of(values: Ints, cases: Ints) -> Ints:
     if not len(cases) or values.min() < cases[0] or values.max() > cases[-1]:
         raise ValueError(missing)
     span = int(cases[-1] - cases[0]) + 1
+    if span == len(cases):
+        dense: Ints = values - cases[0]
+        return dense
     if span > 8 * (len(cases) + len(values)):
         found = np.searchsorted(cases, values)
         if not np.array_equal(cases[found], values):
@@ -183,11 +200,12 @@ def boxes_by_case(structs: pa.StructArray, cases: Ints, positions: Ints) -> tupl
         Low and high ends, [n, d] each; 0 where there is no struct.
 
     Raises:
-        ValueError: a box is not of one of the cases.
+        ValueError: a box is not of one of the cases, or of none of the QIDs.
     """
-    row, place, low, high = by_case(structs, cases)
-    ends = np.zeros((2, len(cases), len(positions)), dtype=np.int64)
-    column = np.searchsorted(positions, place)
-    ends[0, row, column] = low
-    ends[1, row, column] = high
-    return ends[0], ends[1]
+    case, place, low, high = _uncopied(structs)  # in any order: each has its own cell
+    cell = places_of(case, cases) * len(positions) + places_of(place, positions)
+    ends = np.zeros((2, len(cases) * len(positions)), dtype=np.int64)
+    ends[0, cell] = low
+    ends[1, cell] = high
+    low_ends, high_ends = ends.reshape(2, len(cases), len(positions))
+    return low_ends, high_ends

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -36,27 +37,59 @@ def load_kernels(names: Sequence[str]) -> None:
         names: modules with a function ``warm_up``, or ``module:function``; it calls each kernel
             with the types that the engine calls it with.
     """
-    if names:
-        compile_apart(names)
+    compile_apart(names)
     for name in names:
         _warm_up(name)()
 
 
+@contextmanager
+def loading_kernels(names: Sequence[str]) -> Iterator[Callable[[], None]]:
+    """Load kernels as ``load_kernels`` does, while the caller goes on with what needs none.
+
+    Yields:
+        What has to be called before one is needed: it waits for them, compiles those that were
+        never compiled, and raises what went wrong.
+    """
+    with ThreadPoolExecutor(1) as beside:
+        loading = beside.submit(_load_compiled, names)
+
+        def loaded() -> None:
+            if not loading.result():
+                load_kernels(names)
+
+        yield loaded
+
+
+def _load_compiled(names: Sequence[str]) -> bool:
+    """Load kernels if none of them has to be compiled; whether that is so."""
+    marks = _marks(names)
+    if not marks or not all(mark.exists() for mark in marks.values()):
+        return False
+    for name in names:
+        _warm_up(name)()
+    return True
+
+
 def compile_apart(names: Sequence[str]) -> None:
     """Have another process compile what was never compiled, and tell its kernels."""
-    from srsql.udfs.compiled import kept_in
-
-    folder = kept_in()
-    if folder is None or not sys.executable:
-        return
-    marks = {name: folder / _mark(name) for name in names}
+    marks = _marks(names)
     missing = [name for name, mark in marks.items() if not mark.exists()]
-    if not missing:
+    if not missing or not sys.executable:
         return
     with suppress(OSError):  # then this process compiles
         if _compiled_by_another(missing):
             for name in missing:
                 marks[name].touch()
+
+
+def _marks(names: Sequence[str]) -> dict[str, Path]:
+    """Of each of the kernels the file that says that it is kept; none where nothing can be."""
+    if not names:
+        return {}
+    from srsql.udfs.compiled import kept_in
+
+    folder = kept_in()
+    return {} if folder is None else {name: folder / _mark(name) for name in names}
 
 
 def compile_here(names: str) -> None:

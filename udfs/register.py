@@ -108,11 +108,12 @@ def _exposure(
     for row in rows_of(cases, own, published, items, values, targets, options):
         case_nos, groups = fields(row[0].values)
         k, seed = (row[6][name].as_py() for name in ("k", "seed"))
-        boxes = told_boxes(case_nos, groups, *(fields(column.values) for column in row[1:3]))
+        targets = flat(row[5])
+        boxes = told_boxes(targets, groups, *(fields(column.values) for column in row[1:3]))
         case, item = fields(row[3].values)
         held = places_of(case, case_nos), item
         target = np.zeros(len(case_nos), np.bool_)
-        target[places_of(flat(row[5]), case_nos)] = True
+        target[places_of(targets, case_nos)] = True
         found = exposure(boxes, held, flat(row[4]), k, seed, target)
         results.append(summaries(found, k))
     ends = column_of(np.cumsum([0, *map(len, results)]), pa.int32())

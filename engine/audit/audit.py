@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 from srsql.engine.audit.evidence import GroupEvidence, gather
 from srsql.engine.audit.plan import (
     ATTACKS,
-    SCOPE_STEPS,
     SCOPES,
     TARGET_STEPS,
     WINDOWS,
@@ -24,6 +23,7 @@ from srsql.engine.audit.plan import (
     load_subject,
     plan,
     prepare,
+    run_scope,
     step_parameters,
     workspace,
 )
@@ -430,9 +430,8 @@ def _evaluated(
     for scope in SCOPES:
         if scope == "match" and scope not in scopes:
             continue
-        for step in SCOPE_STEPS[scope, subject.originals]:
-            if not (same_targets and step in TARGET_STEPS):
-                warehouse.run_step(step, step_parameters(subject, window))
+        known = TARGET_STEPS if same_targets else ()
+        run_scope(warehouse, subject, scope, window, without=known)
         yield scope
 
 

@@ -11,13 +11,12 @@ from fractions import Fraction
 from typing import Any
 
 from srsql.engine.audit.plan import (
-    SCOPE_STEPS,
     AuditOptions,
     Subject,
     load_subject,
     plan,
     prepare,
-    step_parameters,
+    run_scope,
     workspace,
 )
 from srsql.engine.errors import AuditError
@@ -198,8 +197,7 @@ def extremes(
     with workspace(warehouse):
         prepare(warehouse, subjects, options.next_cases)
         load_subject(warehouse, subject, None)
-        for step in SCOPE_STEPS["group", subject.originals]:
-            warehouse.run_step(step, step_parameters(subject))
+        run_scope(warehouse, subject, "group")
         fewest = warehouse.value(query("audit/evidence", "fewest_remaining"))
         return Extremes(subject.attacks, fewest, *_greatest_share(warehouse, subject))
 

@@ -20,7 +20,15 @@ from srsql.engine.grouping.thresholds import MAX_DENOMINATOR, ThetaPolicy, apply
 from srsql.engine.ingest import units
 from srsql.engine.warehouse.releases import not_released, without_releases
 from srsql.engine.warehouse.series import period_numbers
-from srsql.engine.warehouse.statements import create, dotted, query
+from srsql.engine.warehouse.statements import (
+    column,
+    create,
+    dotted,
+    query,
+    scalar_macro,
+    table,
+    with_rows,
+)
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 from srsql.schemas.hierarchy import Hierarchy
@@ -35,15 +43,17 @@ UNPROMISED = ("b", "f", "l")
 """What a release is audited for that promises nothing."""
 SCOPES = ("group", "match")
 """Candidates are the cases of the target's group, or all whose region covers it."""
+RAW_BOXES = "raw boxes"
+"""Not a file, since it depends on how many quasi-identifiers there are: ``_lay_out_raw_boxes``."""
 SCOPE_STEPS = {
-    ("group", True): ("audit/raw_boxes", "audit/targets", "audit/scope_group"),
+    ("group", True): (RAW_BOXES, "audit/targets", "audit/scope_group"),
     ("group", False): ("audit/cells", "audit/scope_group"),
     ("match", True): ("audit/places", "audit/points", "audit/scope_match"),
     ("match", False): ("audit/places", "audit/cells_match", "audit/points", "audit/scope_match"),
 }
 """Scope, whether originals are known -> the steps that evaluate it; ``match`` goes on from what
 ``group`` left."""
-TARGET_STEPS = ("audit/raw_boxes", "audit/targets")
+TARGET_STEPS = (RAW_BOXES, "audit/targets")
 """Those that lay out the targets of originals, which no value of a case changes."""
 
 
@@ -281,6 +291,57 @@ def load_subject(
     asked = step_parameters(subject, window)
     warehouse.run_step("audit/release", {**asked, "not_in": list(not_in)})
     warehouse.run_step("audit/sizes", {"release_id": subject.release_id})
+
+
+def run_scope(
+    warehouse: Warehouse,
+    subject: Subject,
+    scope: str,
+    window: tuple[str, bool] | None = None,
+    *,
+    without: Collection[str] = (),
+) -> None:
+    """Lay out what one scope of a release is judged by; ``without`` these of ``SCOPE_STEPS``."""
+    for step in SCOPE_STEPS[scope, subject.originals]:
+        if step in without:
+            continue
+        if step == RAW_BOXES:
+            _lay_out_raw_boxes(warehouse, subject)
+        else:
+            warehouse.run_step(step, step_parameters(subject, window))
+
+
+def _lay_out_raw_boxes(warehouse: Warehouse, subject: Subject) -> None:
+    """Fill ``srsql_audit_raw`` (case_no, box) with the raw quasi-identifiers of the cases.
+
+    No released value tells targets apart by what was perturbed, and an attacker knows no others
+    than ``subject.known``. A column is made of each end: a list of the rows of a case would take
+    three times as long.
+
+    Source: SPEC section 9.
+    """
+    asked = {"release_id": subject.release_id}
+    places = warehouse.rows(query("audit/plan", "box_positions"), asked)
+    box: list[exp.Expr] = []
+    for position, *root, perturbed in places:
+        if perturbed or (subject.known is not None and position not in subject.known):
+            box += [scalar_macro("unbounded_end"), scalar_macro("unbounded_end")]
+            continue
+        low, high = (column(name, "q") for name in ("low", "high"))
+        says = scalar_macro("says_nothing", low.copy(), high.copy(), *map(exp.convert, root))
+        told = exp.and_(column("position", "q").eq(position), says.not_())
+        for side in (exp.Neg(this=low), high):
+            end = exp.func("any_value", exp.Case().when(told.copy(), side.copy()))
+            box.append(exp.func("coalesce", end, scalar_macro("unbounded_end")))
+    known_box = (
+        exp.select(column("case_no", "q"), exp.alias_(exp.array(*box), "box"))
+        .from_(table("srsql", "case_qid", alias="q"))
+        .where(column("release_id", "q").eq(subject.release_id))
+        .group_by(column("case_no", "q"))
+    )
+    rows = with_rows(query("audit/plan", "raw_boxes"), known_box=known_box)
+    target = create(exp.to_table("srsql_audit_raw"), rows, temp=True)
+    warehouse.run(target, {"ends": 2 * len(places)})
 
 
 def step_parameters(subject: Subject, window: tuple[str, bool] | None = None) -> dict[str, Any]:

@@ -45,11 +45,12 @@ from typing import Any
 
 from srsql.engine.audit.audit import Audit, AuditRow, audit, find_uncertain
 from srsql.engine.audit.plan import (
-    SCOPE_STEPS,
+    RAW_BOXES,
     AuditOptions,
     Subject,
     follow,
     plan,
+    run_scope,
     step_parameters,
     workspace,
 )
@@ -218,7 +219,7 @@ def _audit_parts(
 def _audit_batch(warehouse: Warehouse, batch: Sequence[Subject], *, keep: bool) -> set[int]:
     """The releases, judged alike, of which a group is in danger or uncertain; of the others the
     verdicts of the groups are kept."""
-    subject = replace(batch[0], release_id=0)
+    subject = replace(batch[0], release_id=0, originals=True)
     alpha = subject.alpha if subject.alpha is not None else Fraction(1)
     numbers = [each.release_id for each in batch]
     warehouse.run_step(
@@ -231,8 +232,7 @@ def _audit_batch(warehouse: Warehouse, batch: Sequence[Subject], *, keep: bool) 
         },
     )
     warehouse.run_step("audit/sizes", {"release_id": 0}, audit_region="srsql_audit_part_region")
-    for step in SCOPE_STEPS["group", True][1:]:
-        warehouse.run_step(step, step_parameters(subject))
+    run_scope(warehouse, subject, "group", without=(RAW_BOXES,))
     asked = {"k": subject.k, "scope": None}
     warehouse.run(query("audit/audit", "create_dangerous"), asked)
     find_uncertain(warehouse, subject)

@@ -24,6 +24,7 @@ from srsql.engine.warehouse.statements import (
     create,
     dotted,
     query,
+    scalar_macro,
     table,
     temporary,
     with_rows,
@@ -77,8 +78,7 @@ def pseudonym(dataset: Dataset, key: bytes, name: str, value: exp.Expr) -> exp.E
     """
     pads = [exp.func("unhex", exp.Literal.string(pad.hex())) for pad in hmac_pads(key).values()]
     kind = exp.Literal.string("case" if name == dataset.case_id else "report")
-    call = exp.func("pseudonym", *pads, kind, exp.cast(value, "VARCHAR"))
-    return exp.Dot.build([exp.to_identifier("srsql"), call])
+    return scalar_macro("pseudonym", *pads, kind, exp.cast(value, "VARCHAR"))
 
 
 def make_identity(

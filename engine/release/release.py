@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, astuple, replace
 from typing import Any
@@ -122,7 +122,7 @@ from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.waiting import carried_from, has_waited, taking_in
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
-from srsql.udfs.kernels import load_kernels
+from srsql.udfs.kernels import loading_kernels
 
 AUDIT_IN_FULL = "audit of the series in full"
 
@@ -178,9 +178,8 @@ def release(
             current = register(warehouse, dataset, visible_dataset, request, series, ingestion_id)
             current = taking_in(current)
             dataset, visible_dataset = current.dataset, current.visible_dataset
-            with clock.stage("kernels (compiled on first use)"):
-                load_kernels(_kernels(request, visible_dataset))
-            grouping, infeasible = _prepare(current, request, clock)
+            with loading_kernels(_kernels(request, visible_dataset)) as loaded:
+                grouping, infeasible = _prepare(current, request, clock, loaded)
             with clock.stage("grouping"):
                 with _carrier(grouping, request) as carrier:
                     model.group(replace(grouping, carrier=carrier))
@@ -388,7 +387,7 @@ def _prefixed(progress: Progress | None, said: str) -> Progress | None:
 
 
 def _kernels(request: Request, visible_dataset: Dataset) -> list[str]:
-    """The kernels that a release calls; they are compiled while little is in memory."""
+    """The kernels that a release calls."""
     return [
         *request.model.kernels,
         *([suppression.KERNELS] if request.suppresses else []),
@@ -399,9 +398,12 @@ def _kernels(request: Request, visible_dataset: Dataset) -> list[str]:
 
 
 def _prepare(
-    current: Release, request: Request, clock: Clock
+    current: Release, request: Request, clock: Clock, loaded: Callable[[], None]
 ) -> tuple[Grouping, list[InfeasibleValue]]:
-    """From raw tables to what can be grouped; and the values that had to give way."""
+    """From raw tables to what can be grouped; and the values that had to give way.
+
+    ``loaded`` waits for the kernels, of which the cases need none.
+    """
     warehouse, model = current.warehouse, request.model
     rule = HistoryRule(
         model.name,
@@ -418,6 +420,8 @@ def _prepare(
         records, persons = model.record_unit, request.match if request.counts_persons else None
         with _buckets_carrier(current, request) as carrier:
             weight_scale = load_cases(current, request.knowledge, parts, records, carrier, persons)
+    with clock.stage("kernels (compiled on first use)"):
+        loaded()
     with clock.stage("history"):
         cover_history(current, rule, request.symptoms)
         drop_incomplete(warehouse, current.dataset, request.missing)

@@ -25,6 +25,7 @@ from srsql.engine.warehouse.statements import (
     create,
     dotted,
     query,
+    scalar_macro,
     table,
     temporary,
     union_all,
@@ -310,8 +311,7 @@ def _part(low: exp.Expr, high: exp.Expr, known: exp.Expr) -> exp.Expr:
 
 def box_part(low: exp.Expr, high: exp.Expr) -> exp.Expr:
     """The two numbers of a position in a box, as ``srsql.box_part`` makes them."""
-    call = exp.Anonymous(this="box_part", expressions=[low, high, exp.null(), exp.null()])
-    return exp.Dot.build([exp.to_identifier("srsql"), call])
+    return scalar_macro("box_part", low, high, exp.null(), exp.null())
 
 
 def in_millionths(value: exp.Expr) -> exp.Expr:

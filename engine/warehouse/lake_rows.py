@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from srsql.engine.warehouse.lake_files import LakeFile
 from srsql.engine.warehouse.layout import raw_columns, source_columns
-from srsql.engine.warehouse.statements import column, create, temporary
+from srsql.engine.warehouse.statements import column, create, scalar_macro, temporary
 from srsql.schemas import Dataset, Table
 
 ROWS, REPORT_BUCKET = "srsql_lake_row", "srsql_report_bucket"
@@ -30,8 +30,7 @@ def file_columns(dataset: Dataset, declared: Table) -> list[exp.Column]:
 
 
 def _case_bucket(case_id: exp.Expr, buckets: int) -> exp.Expr:
-    call = exp.Anonymous(this="case_bucket", expressions=[case_id, exp.convert(buckets)])
-    return exp.Dot.build([exp.to_identifier("srsql"), call])
+    return scalar_macro("case_bucket", case_id, exp.convert(buckets))
 
 
 def report_buckets(dataset: Dataset, buckets: int) -> str:

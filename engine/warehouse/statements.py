@@ -231,9 +231,13 @@ def check_row(release_id: int, scope: tuple[str, str], wrong: exp.Expr) -> exp.E
         exp.Count(this=exp.Star()),
         exp.Literal.number(0),
     ]
-    call = exp.Anonymous(this="check_row", expressions=arguments)
-    row = exp.Dot.build([exp.to_identifier("srsql"), call])
-    return exp.Anonymous(this="unnest", expressions=[row])
+    return exp.Anonymous(this="unnest", expressions=[scalar_macro("check_row", *arguments)])
+
+
+def scalar_macro(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """A call of one of our scalar macros."""
+    call = exp.Anonymous(this=name, expressions=list(arguments))
+    return exp.Dot.build([exp.to_identifier("srsql"), call])
 
 
 def union_all(queries: list[exp.Query]) -> exp.Query:

@@ -28,10 +28,10 @@ class Cases(NamedTuple):
 
     low: Ints
     high: Ints
-    """[n, d] the point: what the attacker knows of a case; -UNBOUNDED, UNBOUNDED where nothing."""
+    """[targets, d] the point: what the attacker knows of each; -UNBOUNDED, UNBOUNDED where nothing."""
     region_low: Ints
     region_high: Ints
-    """[n, d] what is published of it."""
+    """[n, d] what is published of a case."""
     target: Ints
     """[n] the number of a case of which it is looked at what known items leave, or -1."""
 
@@ -59,11 +59,12 @@ class Hulls(NamedTuple):
 
 
 class Boxes(NamedTuple):
-    """What is known of n cases with d quasi-identifiers, and the regions of their groups."""
+    """What is known of the targets among n cases with d quasi-identifiers, and the regions of the
+    groups of all."""
 
     low: Ints
     high: Ints
-    """[n, d] of targets at least; -UNBOUNDED, UNBOUNDED where nothing is known."""
+    """[targets, d] in the order of the cases; -UNBOUNDED, UNBOUNDED where nothing is known."""
     region_low: Ints
     region_high: Ints
     """[groups, d]"""
@@ -82,14 +83,31 @@ def renumbered(boxes: Boxes, target: NDArray[np.bool_]) -> tuple[Cases, Ints]:
     which = told @ (1 << np.arange(told.shape[1]))
     curve = _curve(boxes.region_low, boxes.region_high, told)
     groups = np.lexsort((curve, which, told.sum(axis=1)))
-    order = np.argsort(np.argsort(groups)[boxes.group], kind="stable")
+    turn = np.empty(len(groups), np.int64)
+    turn[groups] = np.arange(len(groups))
+    order = _in_turn(turn, boxes.group)
     group = boxes.group[order]
-    low, high = boxes.low[order], boxes.high[order]
     region_low, region_high = boxes.region_low[group], boxes.region_high[group]
     chosen = np.flatnonzero(target[order])
     number_of = np.full(len(order), -1, np.int64)
     number_of[chosen] = np.arange(len(chosen))
-    return Cases(low, high, region_low, region_high, number_of), order
+    row = np.searchsorted(np.flatnonzero(target), order[chosen])
+    return Cases(boxes.low[row], boxes.high[row], region_low, region_high, number_of), order
+
+
+@njit()
+def _in_turn(turn: Ints, group: Ints) -> Ints:
+    """The cases by the turn of their groups, [groups] from 0 on, and within one as they are."""
+    end = np.zeros(len(turn) + 1, np.int64)
+    for one in group:
+        end[turn[one] + 1] += 1
+    end = np.cumsum(end)
+    order = np.empty(len(group), np.int64)
+    for case in range(len(group)):
+        at = turn[group[case]]
+        order[end[at]] = case
+        end[at] += 1
+    return order
 
 
 def _curve(low: Ints, high: Ints, told: NDArray[np.bool_]) -> Ints:

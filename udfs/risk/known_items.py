@@ -174,6 +174,7 @@ def ones_and_twos(
     value_place = np.zeros(values, np.int64)
     candidates = np.empty(len(items.of_case.start), np.int64)
     for case in part:
+        target = cases.target[case]
         own, told = entries_of(items.of_case, case), entries_of(items.values, case)
         _mark(item_place, own)
         _mark(value_place, told)
@@ -184,11 +185,10 @@ def ones_and_twos(
             one = own[number]
             size[:] = 0
             held[:] = 0
-            count = _candidates_of(cases, items, case, one, candidates)
+            count = _candidates_of(cases, items, target, one, candidates)
             _count_common(
                 items, candidates[:count], one, item_place, value_place, shared, size, held
             )
-            target = cases.target[case]
             sure = _sure(held[len(own)], count, told, items.value[one], -1)
             _kinds(items, one, -1, found, target, count, k, sure)
             for row in range(number):

@@ -51,8 +51,8 @@ SETS = 4
 
 
 @leaf()
-def _candidates(cases: Cases, items: Items, case: int, known: Ints, k: int) -> int:
-    """Cases that hold the known items (none: every case) and may be this one, counted up to k."""
+def _candidates(cases: Cases, items: Items, target: int, known: Ints, k: int) -> int:
+    """Cases that hold the known items (none: every case) and may be the target, counted up to k."""
     rarest = len(items.value)
     for item in known:
         if (
@@ -65,17 +65,17 @@ def _candidates(cases: Cases, items: Items, case: int, known: Ints, k: int) -> i
     low, high = items.hulls.low[root:], items.hulls.high[root:]
     leaves = leaves_of(len(held))
     count = 0
-    node = next_block(low, high, leaves, 1, cases, case)
+    node = next_block(low, high, leaves, 1, cases, target)
     while node:
         begin = (node - leaves) * BLOCK
         for candidate in held[begin : begin + BLOCK]:
             if _holds(items, candidate, known, rarest) and covers(
-                cases.region_low, cases.region_high, candidate, cases, case
+                cases.region_low, cases.region_high, candidate, cases, target
             ):
                 count += 1
                 if count == k:
                     return count
-        node = next_block(low, high, leaves, after(node), cases, case)
+        node = next_block(low, high, leaves, after(node), cases, target)
     return count
 
 
@@ -110,7 +110,7 @@ def _larger_sets(
     three = np.empty(3, np.int64)
     for case in part:
         target = cases.target[case]
-        region = _candidates(cases, items, case, nothing, k)
+        region = _candidates(cases, items, target, nothing, k)
         own = entries_of(items.of_case, case)
         terms = items.is_term[own]
         for kind in range(3):
@@ -118,7 +118,7 @@ def _larger_sets(
             known = own if kind == BOTH else own[terms == (kind == TERMS)]
             if len(known) < 3:
                 continue
-            record(found, kind, ALL, target, _candidates(cases, items, case, known, k), k, 0)
+            record(found, kind, ALL, target, _candidates(cases, items, target, known, k), k, 0)
             if len(known) == 3:
                 continue
             state = _draw(np.uint64(seed) ^ _draw(np.uint64(number[case] * 3 + kind)))
@@ -130,13 +130,13 @@ def _larger_sets(
                     if not ((chosen > 0 and three[0] == item) or (chosen > 1 and three[1] == item)):
                         three[chosen] = item
                         chosen += 1
-                record(found, kind, THREE, target, _candidates(cases, items, case, three, k), k, 0)
+                record(found, kind, THREE, target, _candidates(cases, items, target, three, k), k, 0)
 
 
 def warm_up() -> None:
     """Load the compiled kernels from the cache, or compile them (once per installation)."""
     ends = np.zeros((40, 1), np.int64)
-    boxes = Boxes(ends, ends, ends, ends, np.arange(40))
+    boxes = Boxes(ends[:39], ends[:39], ends, ends, np.arange(40))
     cases, items = np.repeat(np.arange(40), 4), np.tile(np.arange(4), 40)
     value = np.array([-1, 0, 1, 2])
     target = np.isin(cases[::4], drawn_cases(cases[::4], 39, 0))
@@ -176,20 +176,20 @@ def summaries(found: Exposure, k: int) -> list[Summary]:
     return [row for row in rows if row.cases]
 
 
-def told_boxes(case_nos: Ints, groups: Ints, own: list[Ints], published: list[Ints]) -> Boxes:
+def told_boxes(targets: Ints, groups: Ints, own: list[Ints], published: list[Ints]) -> Boxes:
     """Boxes that are told row by row, as ``exposure`` takes them.
 
     Args:
-        case_nos: [n] ascending.
-        groups: [n] of these cases.
-        own: what is known of cases, rows of case, place, low, high; of targets is enough.
+        targets: the cases to look at, ascending.
+        groups: [n] of all cases.
+        own: what is known of the targets, rows of case, place, low, high.
         published: the regions, rows of group, place, low, high.
     """
     group_nos, group = np.unique(groups, return_inverse=True)
     positions = np.unique(np.concatenate([own[1], published[1]]))
     width = max(len(positions), 1)
     ends = []
-    for owners, (owner, place, low, high) in ((case_nos, own), (group_nos, published)):
+    for owners, (owner, place, low, high) in ((targets, own), (group_nos, published)):
         cell = places_of(owner, owners) * width + np.searchsorted(positions, place)
         for end, missing in ((low, -UNBOUNDED), (high, UNBOUNDED)):
             filled = np.full(len(owners) * width, missing, np.int64)
@@ -211,7 +211,7 @@ def drawn_cases(case_nos: Ints, count: int, seed: int) -> Ints:
     if count >= len(case_nos):
         return case_nos
     chance = _chances(case_nos.astype(np.uint64), np.uint64(seed))
-    return case_nos[np.sort(np.argsort(chance, kind="stable")[:count])]
+    return case_nos[np.sort(np.argpartition(chance, count - 1)[:count])]  # no two have the same
 
 
 def exposure(

@@ -92,3 +92,21 @@ WHERE t.theta_num < t.theta_den;
 SELECT t.table_name
 FROM duckdb_tables() AS t
 WHERE t.temporary AND starts_with(t.table_name, 'srsql_audit_');
+
+-- name: box_positions
+-- The positions of the boxes of a release, in their order.
+WITH own_release AS (
+    SELECT $release_id::INTEGER AS release_id
+)
+
+SELECT a.position, a.root_low, a.root_high, a.perturbed
+FROM srsql.box_positions('own_release') AS a
+ORDER BY a.position;
+
+-- name: raw_boxes
+-- What the raw quasi-identifiers of the cases of a release are: known_box(case_no, box), or a box of
+-- $ends that says nothing. A forgotten case, whose values are erased, has none.
+SELECT m.case_no, coalesce(b.box, list_resize([]::BIGINT[], $ends, srsql.unbounded_end())) AS box
+FROM temp.main.srsql_audit_member AS m
+ANTI JOIN srsql.forgotten_case AS f ON m.case_id = f.token
+LEFT JOIN known_box AS b ON m.case_no = b.case_no;

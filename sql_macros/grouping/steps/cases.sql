@@ -21,8 +21,19 @@ known_box AS MATERIALIZED (
     INNER JOIN temp.main.srsql_case_report AS c ON b.report_id = c.report_id
 ),
 
+-- most cases have one report, which is their hull
+several AS MATERIALIZED (
+    SELECT c.case_no FROM temp.main.srsql_case AS c WHERE c.reports > 1
+),
+
+several_box AS (
+    SELECT b.* FROM known_box AS b SEMI JOIN several AS s ON b.case_no = s.case_no
+),
+
 hull AS MATERIALIZED (
-    SELECT s.* FROM srsql.super_record('known_box') AS s
+    SELECT s.* FROM srsql.super_record('several_box') AS s
+    UNION ALL
+    SELECT b.* FROM known_box AS b ANTI JOIN several AS s ON b.case_no = s.case_no
 )
 
 SELECT e.case_no, e.position, e.low, e.high

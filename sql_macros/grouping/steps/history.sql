@@ -159,12 +159,19 @@ SELECT
     END AS kind
 FROM facts AS f;
 
--- The cases still to be grouped; pattern starts as the set of QIDs that are known and cover.
+-- The cases still to be grouped; pattern starts as the set of QIDs that are known and cover. Who is
+-- in no other release covers nothing else.
 CREATE OR REPLACE TEMP TABLE srsql_profile AS
-SELECT k.case_no, b.known AS pattern, k.known, r.carrier, r.kind
-FROM srsql.known_qids('temp.main.srsql_box') AS k
-INNER JOIN srsql.known_qids('temp.main.srsql_bounded') AS b ON k.case_no = b.case_no
-INNER JOIN temp.main.srsql_role AS r ON k.case_no = r.case_no;
+WITH own_box AS (
+    SELECT b.*
+    FROM temp.main.srsql_box AS b
+    SEMI JOIN temp.main.srsql_appearance AS a ON b.case_no = a.case_no
+)
+
+SELECT b.case_no, b.known AS pattern, coalesce(k.known, b.known) AS known, r.carrier, r.kind
+FROM srsql.known_qids('temp.main.srsql_bounded') AS b
+INNER JOIN temp.main.srsql_role AS r ON b.case_no = r.case_no
+LEFT JOIN srsql.known_qids('own_box') AS k ON b.case_no = k.case_no;
 
 -- A case that was promised absent stays out of this quarter, and one that is first published in a
 -- later quarter stays out of it too: there it counted as new.
