@@ -45,8 +45,10 @@ def at_once(solve: Callable[[Row], Solved], rows: Sequence[Row], threads: int) -
 
 
 def one_array(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """A column in one piece."""
-    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    """A column in one piece; as it mostly comes in one, nothing is copied then."""
+    if isinstance(values, pa.ChunkedArray):
+        return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+    return values
 
 
 def flat(scalar: pa.ListScalar) -> Ints:
@@ -141,6 +143,18 @@ def places_of(values: Ints, cases: Ints) -> Ints:
     return place
 
 
+def numbered(values: Ints) -> tuple[Ints, Ints]:
+    """The distinct values, ascending, and where each value is among them."""
+    span = int(values.max(initial=0)) + 1
+    if not len(values) or values.min() < 0 or span > 8 * len(values):
+        distinct, place = np.unique(values, return_inverse=True)
+        return distinct, place
+    there = np.zeros(span, np.bool_)
+    there[values] = True
+    distinct = np.flatnonzero(there)
+    return distinct, places_of(values, distinct)
+
+
 def by_case(structs: pa.StructArray, cases: Ints) -> list[Ints]:
     """The columns of structs of numbers in the order of their cases.
 
@@ -192,7 +206,7 @@ def boxes_by_case(structs: pa.StructArray, cases: Ints, positions: Ints) -> tupl
     """The boxes of cases as ``Cases`` has them.
 
     Args:
-        structs: STRUCT(case_no, place, low, high).
+        structs: STRUCT(case_no, position, low, high).
         cases: [n] case numbers, ascending.
         positions: [d] the place of each QID, ascending.
 
@@ -203,7 +217,8 @@ def boxes_by_case(structs: pa.StructArray, cases: Ints, positions: Ints) -> tupl
         ValueError: a box is not of one of the cases, or of none of the QIDs.
     """
     case, place, low, high = _uncopied(structs)  # in any order: each has its own cell
-    cell = places_of(case, cases) * len(positions) + places_of(place, positions)
+    cell = places_of(case, cases) * len(positions)
+    cell += places_of(place, positions)
     ends = np.zeros((2, len(cases) * len(positions)), dtype=np.int64)
     ends[0, cell] = low
     ends[1, cell] = high

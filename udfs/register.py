@@ -240,7 +240,7 @@ _EXPOSURE = ", ".join(
 )
 _TERMS = "STRUCT(case_no INTEGER, term_no INTEGER, weight BIGINT)[]"
 _VALUES = "STRUCT(tuple_no INTEGER, position INTEGER, low BIGINT, high BIGINT)[]"
-_BOXES = "STRUCT(case_no INTEGER, place INTEGER, low BIGINT, high BIGINT)[]"
+_BOXES = "STRUCT(case_no INTEGER, position INTEGER, low BIGINT, high BIGINT)[]"
 _QIDS = "STRUCT(place INTEGER, span BIGINT, parent BIGINT[], last BIGINT[], height BIGINT[])[]"
 _ROLES = "STRUCT(term_no INTEGER, constraint_no INTEGER, kept_apart BOOLEAN, place INTEGER)[]"
 _HELD = "STRUCT(cluster_no INTEGER, record_no INTEGER, term_no INTEGER)[]"

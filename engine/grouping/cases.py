@@ -116,7 +116,7 @@ def gather_pieces(release: Release, weight_scale: int) -> None:
     From here on a group's records are its distinct cases, as every measure and audit takes them.
     Where every case has one report they are so already.
     """
-    if not release.warehouse.value(query("grouping/cases", "followed_up")):
+    if not _followed_up(release):
         return
     release.warehouse.run_step("grouping/pieces")
     _work_out(release, weight_scale, "report")
@@ -128,8 +128,13 @@ def _work_out(release: Release, weight_scale: int, records: Records) -> None:
         "grouping/cases", {"release_id": release.release_id, "weight_scale": weight_scale}
     )
     release.warehouse.run_step("grouping/terms")
-    if records == "report":
+    if records == "report" and _followed_up(release):
         release.warehouse.run_step("grouping/report_terms")
+
+
+def _followed_up(release: Release) -> bool:
+    """Whether some case has several reports."""
+    return bool(release.warehouse.value(query("grouping/cases", "followed_up")))
 
 
 def _store_knowledge(release: Release, knowledge: Knowledge) -> None:

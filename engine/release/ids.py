@@ -152,6 +152,9 @@ def assigned_query(dataset: Dataset) -> exp.Select:
     found = exp.select(*[column(n, "r") for n in ("report_id", "case_id", "case_no", "group_no")])
     found = found.from_(temporary(SHOWN, alias="r"))
     for what, kind in (("report", _report_kind(dataset)), ("case", "case")):
+        if what == "case" and dataset.report_id == dataset.case_id:
+            found = found.select(column("pseudonym", "report").as_("public_case"))
+            continue
         stored = (
             exp.select(column("id", "p"), column("pseudonym", "p"))
             .from_(temporary(NAMED, alias="p"))

@@ -78,21 +78,20 @@ FROM srsql.group_onto(
 
 -- What:    what refinement begins with: the cases that have a group, and those that have none for
 --          want of one.
--- Inputs:  boxes(case_no, position, low, high): the QIDs that a case may be grouped by;
---          roles(case_no, carrier, kind); grouped(case_no, group_no); withheld(case_no, reason);
---          reasons: of those that may be placed.
+-- Inputs:  roles(case_no, known, carrier, kind); grouped(case_no, group_no); withheld(case_no,
+--          reason); reasons: of those that may be placed. known: the QIDs that a case may be
+--          grouped by.
 -- Outputs: case_no, known (bit mask of QIDs), carrier, kind, group_no (-1: none).
-CREATE OR REPLACE MACRO srsql.cases_to_refine(boxes, roles, grouped, withheld, reasons) AS TABLE
+CREATE OR REPLACE MACRO srsql.cases_to_refine(roles, grouped, withheld, reasons) AS TABLE
 SELECT
-    k.case_no,
-    k.known,
+    r.case_no,
+    r.known,
     r.carrier,
     r.kind,
     coalesce(g.group_no, -1) AS group_no
-FROM srsql.known_qids(boxes) AS k
-INNER JOIN query_table(roles) AS r ON k.case_no = r.case_no
-LEFT JOIN query_table(grouped) AS g ON k.case_no = g.case_no
-LEFT JOIN query_table(withheld) AS w ON k.case_no = w.case_no
+FROM query_table(roles) AS r
+LEFT JOIN query_table(grouped) AS g ON r.case_no = g.case_no
+LEFT JOIN query_table(withheld) AS w ON r.case_no = w.case_no
 WHERE g.case_no IS NOT NULL OR list_contains(reasons::VARCHAR[], w.reason);
 
 -- What:    better groups than those that there are, of all missingness patterns at once: first

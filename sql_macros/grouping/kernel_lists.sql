@@ -2,11 +2,11 @@
 
 -- What:    the boxes of cases by the QIDs that they are grouped by.
 -- Inputs:  boxes(case_no, position, low, high); members(case_no, known: bit mask of these QIDs).
--- Outputs: boxes: STRUCT(case_no, place, low, high)[], one row.
+-- Outputs: boxes: STRUCT(case_no, position, low, high)[], one row.
 -- Source:  SPEC section 7.
 CREATE OR REPLACE MACRO srsql.box_list(boxes, members) AS TABLE
 SELECT coalesce(list(struct_pack(
-    case_no := b.case_no, place := b.position, low := b.low, high := b.high
+    case_no := b.case_no, position := b.position, low := b.low, high := b.high
 )), []) AS boxes
 FROM query_table(boxes) AS b
 INNER JOIN query_table(members) AS m ON b.case_no = m.case_no

@@ -215,17 +215,8 @@ lists AS MATERIALIZED (
     SELECT
         r.part AS pattern,
         list_transform(r.cases, LAMBDA c: struct_extract(c, 'case_no')) AS case_nos,
-        list_transform(r.cases, LAMBDA c: struct_pack(
-            carrier := struct_extract(c, 'carrier'),
-            kind := struct_extract(c, 'kind'),
-            group_no := struct_extract(c, 'group_no')
-        )) AS roles,
-        coalesce(list_transform(r.boxes, LAMBDA e: struct_pack(
-            case_no := struct_extract(e, 'case_no'),
-            place := struct_extract(e, 'position'),
-            low := struct_extract(e, 'low'),
-            high := struct_extract(e, 'high')
-        )), []) AS boxes,
+        r.cases::STRUCT(carrier BOOLEAN, kind INTEGER, group_no INTEGER)[] AS roles,
+        coalesce(r.boxes, []) AS boxes,
         coalesce(r.terms, []) AS terms,
         q.attributes,
         b.k::BIGINT AS at_least,

@@ -50,7 +50,7 @@ LEFT JOIN ancestors AS a ON b.position = a.position AND b.low = a.low AND b.high
 CREATE OR REPLACE MACRO srsql.known_qids(boxes) AS TABLE
 SELECT
     b.case_no,
-    sum(CASE WHEN b.low IS NULL THEN 0 ELSE 1 << b.position END)::INTEGER AS known
+    bit_or(CASE WHEN b.low IS NULL THEN 0 ELSE 1 << b.position END)::INTEGER AS known
 FROM query_table(boxes) AS b
 GROUP BY b.case_no;
 

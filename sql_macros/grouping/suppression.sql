@@ -83,7 +83,7 @@ cases AS (
 
 ends AS (
     SELECT coalesce(list(struct_pack(
-        case_no := b.case_no, place := b.position, low := b.low, high := b.high
+        case_no := b.case_no, position := b.position, low := b.low, high := b.high
     )), []) AS boxes
     FROM query_table(boxes) AS b
     SEMI JOIN query_table(members) AS m ON b.case_no = m.case_no

@@ -49,7 +49,7 @@ SELECT
     count(m.case_no) FILTER (WHERE c.low IS NULL) AS released_missing,
     count(m.case_no) FILTER (WHERE c.given_up) AS given_up
 FROM srsql.case_qid AS c
-LEFT JOIN srsql.member AS m ON c.release_id = m.release_id AND c.case_no = m.case_no
+LEFT JOIN srsql.member AS m ON m.release_id = of_release AND c.case_no = m.case_no
 WHERE c.release_id = of_release
 GROUP BY c.position;
 

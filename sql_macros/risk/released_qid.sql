@@ -12,9 +12,9 @@ SELECT
     CASE WHEN p.case_no IS NULL THEN g.low ELSE p.low END AS low,
     CASE WHEN p.case_no IS NULL THEN g.high ELSE p.high END AS high
 FROM srsql.member AS m
-INNER JOIN srsql.region AS g ON m.release_id = g.release_id AND m.group_id = g.group_id
+INNER JOIN srsql.region AS g ON g.release_id = of_release AND m.group_id = g.group_id
 LEFT JOIN srsql.perturbed AS p
-    ON m.release_id = p.release_id AND m.case_no = p.case_no AND g.position = p.position
+    ON p.release_id = of_release AND m.case_no = p.case_no AND g.position = p.position
 WHERE m.release_id = of_release;
 
 -- What:    the original QID of every released case.
@@ -25,7 +25,7 @@ WHERE m.release_id = of_release;
 CREATE OR REPLACE MACRO srsql.original_qid(of_release) AS TABLE
 SELECT c.case_no, c.position, c.low, c.high
 FROM srsql.case_qid AS c
-INNER JOIN srsql.member AS m ON c.release_id = m.release_id AND c.case_no = m.case_no
+INNER JOIN srsql.member AS m ON m.release_id = of_release AND c.case_no = m.case_no
 WHERE c.release_id = of_release;
 
 -- What:    the hierarchies of the categorical QIDs of a release.

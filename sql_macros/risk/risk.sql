@@ -123,19 +123,20 @@ FROM rates AS r;
 -- Inputs:  of_release.
 -- Outputs: uniform rows; scope = QID.
 CREATE OR REPLACE MACRO srsql.suppression_rate(of_release) AS TABLE
-SELECT
-    unnest(srsql.metric_row(of_release, 'suppressed', f.scope, f.violating, f.total))
-FROM (
+WITH counted AS (
     SELECT
-        a.attribute AS scope,
+        c.position,
         count(*) FILTER (WHERE c.given_up) AS violating,
         count(*) FILTER (WHERE c.low IS NOT NULL) AS total
     FROM srsql.case_qid AS c
-    INNER JOIN srsql.member AS m ON c.release_id = m.release_id AND c.case_no = m.case_no
-    INNER JOIN srsql.attribute AS a ON c.release_id = a.release_id AND c.position = a.position
+    INNER JOIN srsql.member AS m ON m.release_id = of_release AND c.case_no = m.case_no
     WHERE c.release_id = of_release
-    GROUP BY a.attribute
-) AS f;
+    GROUP BY c.position
+)
+
+SELECT unnest(srsql.metric_row(of_release, 'suppressed', a.attribute, f.violating, f.total))
+FROM counted AS f
+INNER JOIN srsql.attribute AS a ON a.release_id = of_release AND f.position = a.position;
 
 -- What:    how often each value that was suppressed of cases may be had in a group: by those that
 --          show it, those of which it was suppressed, and what external knowledge adds. Whoever

@@ -19,17 +19,19 @@
 CREATE OR REPLACE MACRO srsql.exposure(of_release, items, cases, seed) AS TABLE
 WITH
 members AS MATERIALIZED (
-    SELECT
-        coalesce(list(m.case_no::INTEGER ORDER BY m.case_no), []) AS case_nos,
-        coalesce(list(
-            struct_pack(case_no := m.case_no::INTEGER, group_no := m.group_id) ORDER BY m.case_no
-        ), []) AS placed
+    SELECT coalesce(list(
+        struct_pack(case_no := m.case_no::INTEGER, group_no := m.group_id) ORDER BY m.case_no
+    ), []) AS placed
     FROM srsql.member AS m
     WHERE m.release_id = of_release
 ),
 
 targets AS MATERIALIZED (
-    SELECT srsql_drawn_cases(m.case_nos, cases::INTEGER, seed::BIGINT) AS case_nos
+    SELECT srsql_drawn_cases(
+        list_transform(m.placed, LAMBDA p: struct_extract(p, 'case_no')),
+        cases::INTEGER,
+        seed::BIGINT
+    ) AS case_nos
     FROM members AS m
 ),
 
@@ -70,7 +72,7 @@ found AS (
         (
             SELECT coalesce(list(struct_pack(
                 case_no := q.case_no::INTEGER,
-                place := q.position::INTEGER,
+                position := q.position::INTEGER,
                 low := q.low::BIGINT,
                 high := q.high::BIGINT
             )), [])
@@ -82,13 +84,13 @@ found AS (
         (
             SELECT coalesce(list(struct_pack(
                 case_no := g.group_id,
-                place := g.position::INTEGER,
+                position := g.position::INTEGER,
                 low := g.low::BIGINT,
                 high := g.high::BIGINT
             )), [])
             FROM srsql.region AS g
             SEMI JOIN srsql.member AS m
-                ON g.release_id = m.release_id AND g.group_id = m.group_id
+                ON m.release_id = of_release AND g.group_id = m.group_id
             WHERE g.release_id = of_release AND g.low IS NOT NULL
         ),
         (
@@ -187,8 +189,8 @@ CREATE OR REPLACE MACRO srsql.unbounded_values(of_release) AS TABLE
 WITH pairs AS (
     SELECT t.theta_num >= t.theta_den AS unbounded
     FROM srsql.case_term AS c
-    INNER JOIN srsql.threshold AS t ON c.release_id = t.release_id AND c.term_no = t.term_no
-    SEMI JOIN srsql.member AS m ON c.release_id = m.release_id AND c.case_no = m.case_no
+    INNER JOIN srsql.threshold AS t ON t.release_id = of_release AND c.term_no = t.term_no
+    SEMI JOIN srsql.member AS m ON m.release_id = of_release AND c.case_no = m.case_no
     WHERE c.release_id = of_release AND c.direct AND t.released
 ),
 
@@ -242,7 +244,7 @@ held AS (
     SELECT m.region_no, c.term_no, count(*) AS cases
     FROM members AS m
     INNER JOIN srsql.case_term AS c ON c.release_id = of_release AND m.case_no = c.case_no
-    INNER JOIN srsql.threshold AS t ON c.release_id = t.release_id AND c.term_no = t.term_no
+    INNER JOIN srsql.threshold AS t ON t.release_id = of_release AND c.term_no = t.term_no
     WHERE c.direct AND t.released
     GROUP BY m.region_no, c.term_no
 ),

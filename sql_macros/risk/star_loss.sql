@@ -28,23 +28,38 @@ END;
 -- Outputs: position, own_low, own_high, low, high, cases, loss of one case.
 -- Source:  Wu 2022, sections IV.C (IL+) and V.A (IL*); SPEC sections 2 and 10.
 CREATE OR REPLACE MACRO srsql.star_loss(of_release) AS TABLE
--- srsql.released_qid is written out: as a table of a row for each case and quasi-identifier that is
--- joined with another one, this takes twice as long
-WITH occurring AS (
+-- srsql.released_qid is written out, and cases that are alike in a group are counted before its
+-- region is looked up: two tables of a row for each case and quasi-identifier take twice as long
+WITH
+held AS (
     SELECT
+        m.group_id,
         o.position,
         o.low AS own_low,
         o.high AS own_high,
-        CASE WHEN p.case_no IS NULL THEN g.low ELSE p.low END AS low,
-        CASE WHEN p.case_no IS NULL THEN g.high ELSE p.high END AS high,
+        p.case_no IS NOT NULL AS drawn,
+        p.low,
+        p.high,
         count(*) AS cases
     FROM srsql.case_qid AS o
-    INNER JOIN srsql.member AS m ON o.release_id = m.release_id AND o.case_no = m.case_no
-    INNER JOIN srsql.region AS g
-        ON m.release_id = g.release_id AND m.group_id = g.group_id AND o.position = g.position
+    INNER JOIN srsql.member AS m ON m.release_id = of_release AND o.case_no = m.case_no
     LEFT JOIN srsql.perturbed AS p
-        ON o.release_id = p.release_id AND o.case_no = p.case_no AND o.position = p.position
+        ON p.release_id = of_release AND o.case_no = p.case_no AND o.position = p.position
     WHERE o.release_id = of_release
+    GROUP BY ALL
+),
+
+occurring AS (
+    SELECT
+        h.position,
+        h.own_low,
+        h.own_high,
+        CASE WHEN h.drawn THEN h.low ELSE g.low END AS low,
+        CASE WHEN h.drawn THEN h.high ELSE g.high END AS high,
+        sum(h.cases)::BIGINT AS cases
+    FROM held AS h
+    INNER JOIN srsql.region AS g
+        ON g.release_id = of_release AND h.group_id = g.group_id AND h.position = g.position
     GROUP BY ALL
 )
 

@@ -127,17 +127,11 @@ def test_refined_are_cases_with_a_group_and_those_that_have_none_for_want_of_one
     sql: Any, cases: list[tuple[int, str]]
 ) -> None:
     """``""``: neither grouped nor withheld, as cases are that are left out of a release."""
-    boxes = [
-        (c, p, *((0, 1) if known >> p & 1 else (None, None)))
-        for c, (known, _) in enumerate(cases)
-        for p in range(3)
-    ]
-    roles = [(c, c % 2 == 0, c % 3) for c in range(len(cases))]
+    roles = [(c, known, c % 2 == 0, c % 3) for c, (known, _) in enumerate(cases)]
     grouped = [(c, int(at[1])) for c, (_, at) in enumerate(cases) if at.startswith("g")]
     withheld = [(c, at) for c, (_, at) in enumerate(cases) if at in ("want", "other")]
     made = [
-        sql.table("box", BOXES, boxes),
-        sql.table("role", "case_no INTEGER, carrier BOOLEAN, kind INTEGER", roles),
+        sql.table("role", "case_no INTEGER, known INTEGER, carrier BOOLEAN, kind INTEGER", roles),
         sql.table("grouped", "case_no INTEGER, group_no INTEGER", grouped),
         sql.table("withheld", "case_no INTEGER, reason VARCHAR", withheld),
     ]

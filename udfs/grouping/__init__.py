@@ -22,6 +22,7 @@ from srsql.udfs import (
     flat,
     lists,
     nested,
+    numbered,
     numbers,
     rows_of,
     struct_lists,
@@ -72,7 +73,7 @@ def attributes_of(qids: pa.StructArray) -> Attributes:
 
 def dense_groups(told: Ints) -> tuple[Ints, NDArray[np.int32]]:
     """The group numbers that there are, ascending, and each case's place among them, or -1."""
-    known, dense = np.unique(told[told >= 0], return_inverse=True)
+    known, dense = numbered(told[told >= 0])
     group = np.full(len(told), -1, np.int32)
     group[told >= 0] = dense
     return known, group
@@ -113,7 +114,7 @@ def group_cases(
         case_nos: ascending.
         roles: STRUCT(carrier, kind, group_no)[], aligned with the cases; the group that a case is
             in, or -1. Where one is in any, no group is grown: the others join those.
-        boxes: STRUCT(case_no, place, low, high)[].
+        boxes: STRUCT(case_no, position, low, high)[].
         terms: STRUCT(case_no, term_no, weight)[].
         attributes: STRUCT(place, span, parent[], last[], height[])[], by place.
         thresholds: STRUCT(num, den)[], by term from 0 on.

@@ -28,10 +28,12 @@ class Cases(NamedTuple):
 
     low: Ints
     high: Ints
-    """[targets, d] the point: what the attacker knows of each; -UNBOUNDED, UNBOUNDED where nothing."""
+    """[targets, d] the point: what the attacker knows of one; -UNBOUNDED, UNBOUNDED for nothing."""
+    region: Ints
+    """[n] which region is published of a case; ascending."""
     region_low: Ints
     region_high: Ints
-    """[n, d] what is published of a case."""
+    """[regions, d] in the order in which they are searched."""
     target: Ints
     """[n] the number of a case of which it is looked at what known items leave, or -1."""
 
@@ -85,28 +87,30 @@ def renumbered(boxes: Boxes, target: NDArray[np.bool_]) -> tuple[Cases, Ints]:
     groups = np.lexsort((curve, which, told.sum(axis=1)))
     turn = np.empty(len(groups), np.int64)
     turn[groups] = np.arange(len(groups))
-    order = _in_turn(turn, boxes.group)
-    group = boxes.group[order]
-    region_low, region_high = boxes.region_low[group], boxes.region_high[group]
+    region = turn[boxes.group]
+    order = _in_order(region, len(groups))
     chosen = np.flatnonzero(target[order])
     number_of = np.full(len(order), -1, np.int64)
     number_of[chosen] = np.arange(len(chosen))
     row = np.searchsorted(np.flatnonzero(target), order[chosen])
-    return Cases(boxes.low[row], boxes.high[row], region_low, region_high, number_of), order
+    cases = Cases(
+        boxes.low[row], boxes.high[row], region[order], boxes.region_low[groups],
+        boxes.region_high[groups], number_of,
+    )  # fmt: skip
+    return cases, order
 
 
 @njit()
-def _in_turn(turn: Ints, group: Ints) -> Ints:
-    """The cases by the turn of their groups, [groups] from 0 on, and within one as they are."""
-    end = np.zeros(len(turn) + 1, np.int64)
-    for one in group:
-        end[turn[one] + 1] += 1
+def _in_order(region: Ints, regions: int) -> Ints:
+    """The cases by their regions, and those of one as they are."""
+    end = np.zeros(regions + 1, np.int64)
+    for one in region:
+        end[one + 1] += 1
     end = np.cumsum(end)
-    order = np.empty(len(group), np.int64)
-    for case in range(len(group)):
-        at = turn[group[case]]
-        order[end[at]] = case
-        end[at] += 1
+    order = np.empty(len(region), np.int64)
+    for case in range(len(region)):
+        order[end[region[case]]] = case
+        end[region[case]] += 1
     return order
 
 
@@ -227,10 +231,10 @@ def fill_hulls(part: Ints, cases: Cases, low: Ints, high: Ints) -> None:
     low[: 2 * leaves] = UNBOUNDED
     high[: 2 * leaves] = -UNBOUNDED
     for i in range(len(part)):
-        leaf = leaves + i // BLOCK
+        leaf, region = leaves + i // BLOCK, cases.region[part[i]]
         for d in range(cases.low.shape[1]):
-            low[leaf, d] = min(low[leaf, d], cases.region_low[part[i], d])
-            high[leaf, d] = max(high[leaf, d], cases.region_high[part[i], d])
+            low[leaf, d] = min(low[leaf, d], cases.region_low[region, d])
+            high[leaf, d] = max(high[leaf, d], cases.region_high[region, d])
     for node in range(leaves - 1, 0, -1):
         for d in range(cases.low.shape[1]):
             low[node, d] = min(low[2 * node, d], low[2 * node + 1, d])
@@ -253,7 +257,7 @@ def after(node: int) -> int:
 
 @leaf()
 def covers(low: Ints, high: Ints, row: int, cases: Cases, target: int) -> bool:
-    """Whether the box in that row covers the point of that case."""
+    """Whether the box in that row covers the point of the target."""
     for d in range(low.shape[1]):
         if cases.low[target, d] < low[row, d] or high[row, d] < cases.high[target, d]:
             return False
@@ -274,8 +278,14 @@ def has(entries: Ints, wanted: int) -> bool:
 
 
 @leaf()
+def may_be(candidate: int, cases: Cases, target: int) -> bool:
+    """Whether the region of a case covers the point of the target."""
+    return covers(cases.region_low, cases.region_high, cases.region[candidate], cases, target)
+
+
+@leaf()
 def next_block(low: Ints, high: Ints, leaves: int, node: int, cases: Cases, target: int) -> int:
-    """From that node on, the next leaf whose hull covers the point of that case; 0: none."""
+    """From that node on, the next leaf whose hull covers the point of the target; 0: none."""
     while node:
         if not covers(low, high, node, cases, target):
             node = after(node)

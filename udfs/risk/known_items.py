@@ -19,9 +19,9 @@ from srsql.udfs.risk.holders import (
     Hulls,
     Lists,
     after,
-    covers,
     entries_of,
     leaves_of,
+    may_be,
     next_block,
 )
 
@@ -111,7 +111,7 @@ def _candidates_of(cases: Cases, items: Items, target: int, item: int, candidate
     while node:
         begin = (node - leaves) * BLOCK
         for candidate in held[begin : begin + BLOCK]:
-            if covers(cases.region_low, cases.region_high, candidate, cases, target):
+            if may_be(candidate, cases, target):
                 candidates[count] = candidate
                 count += 1
         node = next_block(low, high, leaves, after(node), cases, target)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints, places_of
+from srsql.udfs import Ints, numbered, places_of
 from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.risk.holders import (
     BLOCK,
@@ -21,13 +21,13 @@ from srsql.udfs.risk.holders import (
     Boxes,
     Cases,
     after,
-    covers,
     entries_of,
     has,
     holders_of,
     hulls_of,
     leaves_of,
     lists_of,
+    may_be,
     next_block,
     renumbered,
     values_of,
@@ -69,9 +69,7 @@ def _candidates(cases: Cases, items: Items, target: int, known: Ints, k: int) ->
     while node:
         begin = (node - leaves) * BLOCK
         for candidate in held[begin : begin + BLOCK]:
-            if _holds(items, candidate, known, rarest) and covers(
-                cases.region_low, cases.region_high, candidate, cases, target
-            ):
+            if _holds(items, candidate, known, rarest) and may_be(candidate, cases, target):
                 count += 1
                 if count == k:
                     return count
@@ -130,7 +128,8 @@ def _larger_sets(
                     if not ((chosen > 0 and three[0] == item) or (chosen > 1 and three[1] == item)):
                         three[chosen] = item
                         chosen += 1
-                record(found, kind, THREE, target, _candidates(cases, items, target, three, k), k, 0)
+                left = _candidates(cases, items, target, three, k)
+                record(found, kind, THREE, target, left, k, 0)
 
 
 def warm_up() -> None:
@@ -185,7 +184,7 @@ def told_boxes(targets: Ints, groups: Ints, own: list[Ints], published: list[Int
         own: what is known of the targets, rows of case, place, low, high.
         published: the regions, rows of group, place, low, high.
     """
-    group_nos, group = np.unique(groups, return_inverse=True)
+    group_nos, group = numbered(groups)
     positions = np.unique(np.concatenate([own[1], published[1]]))
     width = max(len(positions), 1)
     ends = []

@@ -38,11 +38,12 @@ cases AS (
     FROM srsql.member AS m
     ANTI JOIN elsewhere AS e ON m.case_id = e.case_id
     LEFT JOIN temp.main.srsql_audit_region AS g
-        ON m.group_id = g.group_id AND m.release_id = g.release_id
+        ON g.release_id = $release_id::INTEGER AND m.group_id = g.group_id
     LEFT JOIN temp.main.srsql_audit_history AS h
-        ON m.release_id = h.release_id AND m.case_no = h.case_no
+        ON h.release_id = $release_id::INTEGER AND m.case_no = h.case_no
     LEFT JOIN temp.main.srsql_audit_next AS x ON $newest::BOOLEAN AND m.case_id = x.case_id
-    LEFT JOIN srsql.case_flag AS t ON m.release_id = t.release_id AND m.case_no = t.case_no
+    LEFT JOIN srsql.case_flag AS t
+        ON t.release_id = $release_id::INTEGER AND m.case_no = t.case_no
     WHERE m.release_id = $release_id::INTEGER
 )
 

@@ -181,10 +181,9 @@ part_of AS (
 ),
 
 members AS MATERIALIZED (
-    SELECT o.part, g.case_no, k.known, r.carrier, r.kind, g.group_no
+    SELECT o.part, g.case_no, r.known, r.carrier, r.kind, g.group_no
     FROM temp.main.srsql_grouped AS g
     INNER JOIN part_of AS o ON g.group_no = o.group_no
-    INNER JOIN srsql.known_qids('temp.main.srsql_bounded') AS k ON g.case_no = k.case_no
     INNER JOIN temp.main.srsql_role AS r ON g.case_no = r.case_no
 )
 

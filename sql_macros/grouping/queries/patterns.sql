@@ -154,7 +154,6 @@ WITH
 placed AS MATERIALIZED (
     SELECT c.case_no, c.known, c.carrier, c.kind, c.group_no
     FROM srsql.cases_to_refine(
-        'temp.main.srsql_bounded',
         'temp.main.srsql_role',
         'temp.main.srsql_grouped',
         'temp.main.srsql_withheld',
@@ -197,7 +196,6 @@ WITH
 placed AS MATERIALIZED (
     SELECT c.case_no, c.known, c.carrier, c.kind, c.group_no
     FROM srsql.cases_to_refine(
-        'temp.main.srsql_bounded',
         'temp.main.srsql_role',
         'temp.main.srsql_grouped',
         'temp.main.srsql_withheld',

@@ -13,27 +13,27 @@ SELECT c.case_no, c.case_id, count(*)::INTEGER AS reports
 FROM temp.main.srsql_case_report AS c
 GROUP BY c.case_no, c.case_id;
 
+-- Most cases have one report, whose box is theirs.
 CREATE OR REPLACE TEMP TABLE srsql_box AS
 WITH
-known_box AS MATERIALIZED (
-    SELECT c.case_no, b.position, b.low, b.high
-    FROM temp.main.srsql_report_box AS b
-    INNER JOIN temp.main.srsql_case_report AS c ON b.report_id = c.report_id
-),
-
--- most cases have one report, which is their hull
 several AS MATERIALIZED (
     SELECT c.case_no FROM temp.main.srsql_case AS c WHERE c.reports > 1
 ),
 
 several_box AS (
-    SELECT b.* FROM known_box AS b SEMI JOIN several AS s ON b.case_no = s.case_no
+    SELECT c.case_no, b.position, b.low, b.high
+    FROM temp.main.srsql_report_box AS b
+    INNER JOIN temp.main.srsql_case_report AS c ON b.report_id = c.report_id
+    SEMI JOIN several AS s ON c.case_no = s.case_no
 ),
 
-hull AS MATERIALIZED (
+hull AS (
     SELECT s.* FROM srsql.super_record('several_box') AS s
     UNION ALL
-    SELECT b.* FROM known_box AS b ANTI JOIN several AS s ON b.case_no = s.case_no
+    SELECT c.case_no, b.position, b.low, b.high
+    FROM temp.main.srsql_report_box AS b
+    INNER JOIN temp.main.srsql_case_report AS c ON b.report_id = c.report_id
+    ANTI JOIN several AS s ON c.case_no = s.case_no
 )
 
 SELECT e.case_no, e.position, e.low, e.high

@@ -10,8 +10,8 @@
 --   srsql.defended_attack, srsql.case_flag
 -- Writes: withheld(case_no, reason), grouped(case_no, group_no, pattern), appearance(case_no,
 --   release_id, group_id, earlier, before, turn), bounded(case_no, position, low, high,
---   earlier_low, earlier_high), role(case_no, is_new, first_later, is_ss, is_md, carrier, kind),
---   profile(case_no, pattern, known, carrier, kind)
+--   earlier_low, earlier_high), role(case_no, known, is_new, first_later, is_ss, is_md, carrier,
+--   kind), profile(case_no, pattern, known, carrier, kind)
 -- Source: Huang 2021, Definition 4 (QID-bounding, NC-bounding), Definitions 6 and 7 (ss case,
 --   alpha); Wu 2022, section IV (cover = later); SPEC sections 8 and 10.
 
@@ -109,7 +109,7 @@ SELECT
 FROM boxes AS b
 LEFT JOIN earlier AS e ON b.case_no = e.case_no AND b.position = e.position;
 
--- What a case is in this quarter. is_md: absent from the next quarter (NULL: not asked). kind as
+-- What a case is in this quarter. known: the QIDs that it may be grouped by; is_md: absent from the next quarter (NULL: not asked). kind as
 -- the kernel takes it: 0, or for a case with substantially many symptoms 1 new and stopping,
 -- 2 new, 3 stopping, 4 neither; it matters only where alpha is bounded.
 CREATE OR REPLACE TEMP TABLE srsql_role AS
@@ -132,6 +132,7 @@ substantial AS (
 facts AS (
     SELECT
         c.case_no,
+        b.known,
         NOT coalesce(p.is_old, false) AS is_new,
         coalesce(p.is_later AND NOT p.is_old, false) AS first_later,
         s.case_id IS NOT NULL AS is_ss,
@@ -140,6 +141,7 @@ facts AS (
             WHEN 'all' THEN true
         END AS is_md
     FROM temp.main.srsql_case AS c
+    LEFT JOIN srsql.known_qids('temp.main.srsql_bounded') AS b ON c.case_no = b.case_no
     LEFT JOIN past AS p ON c.case_no = p.case_no
     LEFT JOIN substantial AS s ON c.case_id = s.case_id
     LEFT JOIN temp.main.srsql_next_case AS n ON c.case_id::VARCHAR = n.case_id
@@ -147,6 +149,7 @@ facts AS (
 
 SELECT
     f.case_no,
+    f.known,
     f.is_new,
     f.first_later,
     f.is_ss,
@@ -168,10 +171,10 @@ WITH own_box AS (
     SEMI JOIN temp.main.srsql_appearance AS a ON b.case_no = a.case_no
 )
 
-SELECT b.case_no, b.known AS pattern, coalesce(k.known, b.known) AS known, r.carrier, r.kind
-FROM srsql.known_qids('temp.main.srsql_bounded') AS b
-INNER JOIN temp.main.srsql_role AS r ON b.case_no = r.case_no
-LEFT JOIN srsql.known_qids('own_box') AS k ON b.case_no = k.case_no;
+SELECT r.case_no, r.known AS pattern, coalesce(k.known, r.known) AS known, r.carrier, r.kind
+FROM temp.main.srsql_role AS r
+LEFT JOIN srsql.known_qids('own_box') AS k ON r.case_no = k.case_no
+WHERE r.known IS NOT NULL;
 
 -- A case that was promised absent stays out of this quarter, and one that is first published in a
 -- later quarter stays out of it too: there it counted as new.

@@ -64,10 +64,17 @@ ORDER BY w.reason;
 -- How many cases a release took in, and how many more waited for it of which no report was left to
 -- take in, since they came again under other case ids; who was forgotten, or whose reports the
 -- data lack that replaced those of a period, is told nowhere.
-WITH own AS (
-    SELECT m.case_id FROM srsql.member AS m WHERE m.release_id = $release_id
-    UNION
-    SELECT w.case_id FROM srsql.withheld AS w WHERE w.release_id = $release_id
+WITH
+own AS (
+    SELECT m.case_id
+    FROM srsql.member AS m
+    SEMI JOIN srsql.taken_in($release_id) AS t ON m.case_id = t.case_id
+    WHERE m.release_id = $release_id
+    UNION ALL
+    SELECT w.case_id
+    FROM srsql.withheld AS w
+    SEMI JOIN srsql.taken_in($release_id) AS t ON w.case_id = t.case_id
+    WHERE w.release_id = $release_id
 ),
 
 waited AS (

@@ -26,6 +26,7 @@ WITH shown AS (
     UNION ALL
     SELECT $report_kind AS kind, r.report_id::VARCHAR AS id, r.case_id::VARCHAR AS case_id
     FROM temp.main.srsql_shown_report AS r
+    WHERE $report_kind <> 'case'
 )
 
 SELECT s.kind, s.id, min(s.case_id) AS case_id
