@@ -7,7 +7,7 @@
 --   carrier, kind), set_bounded(case_no, position, low, high), set_withheld(case_no, reason), node
 -- Writes: grouped(case_no, group_no, pattern), region(group_no, position, low, high),
 --   profile(case_no, pattern, known, carrier, kind), bounded(case_no, position, low, high),
---   withheld(case_no, reason)
+--   role(case_no, known), withheld(case_no, reason)
 -- Source: docs/models.md (several sets of quasi-identifiers).
 
 CREATE OR REPLACE TEMP TABLE srsql_withheld AS
@@ -19,6 +19,11 @@ ANTI JOIN temp.main.srsql_withheld AS w ON p.case_no = w.case_no;
 
 CREATE OR REPLACE TEMP TABLE srsql_bounded AS
 SELECT b.* FROM temp.main.srsql_set_bounded AS b;
+
+UPDATE temp.main.srsql_role AS r
+SET known = k.known
+FROM srsql.known_qids('temp.main.srsql_bounded') AS k
+WHERE r.case_no = k.case_no;
 
 CREATE OR REPLACE TEMP TABLE srsql_grouped AS
 WITH placed AS (

@@ -4,7 +4,7 @@
 -- Reads: set_profile(case_no, pattern, known, carrier, kind), set_bounded(case_no, position, low,
 --   high), set_grouped(set_no, case_no, group_no)
 -- Writes: profile(case_no, pattern, known, carrier, kind), bounded(case_no, position, low, high),
---   grouped(case_no, group_no, pattern), withheld(case_no, reason)
+--   role(case_no, known), grouped(case_no, group_no, pattern), withheld(case_no, reason)
 -- Source: docs/models.md (several sets of quasi-identifiers).
 
 CREATE OR REPLACE TEMP TABLE srsql_profile AS
@@ -32,6 +32,11 @@ SELECT
     CASE WHEN ($mask::INTEGER >> b.position) & 1 = 1 THEN b.high END AS high
 FROM temp.main.srsql_set_bounded AS b
 SEMI JOIN temp.main.srsql_profile AS p ON b.case_no = p.case_no;
+
+UPDATE temp.main.srsql_role AS r
+SET known = k.known
+FROM srsql.known_qids('temp.main.srsql_bounded') AS k
+WHERE r.case_no = k.case_no;
 
 CREATE OR REPLACE TEMP TABLE srsql_grouped (
     case_no INTEGER NOT NULL, group_no INTEGER NOT NULL, pattern INTEGER NOT NULL
