@@ -114,6 +114,8 @@ def gather(
         at_most: how many groups; None: all.
         with_safe: at scope=group a safe group is shown where none is dangerous.
     """
+    if at_most == 0:
+        return []
     rows = warehouse.rows(
         query("audit/evidence", "worst_groups"),
         {

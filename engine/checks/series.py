@@ -47,7 +47,7 @@ def check_series(evidence: Evidence) -> list[Measure]:
         next_cases=None if awaited is None else next_cases_query(dataset, awaited),
     )
     if not attacks:
-        alone = replace(options, releases=frozenset({release_id}))
+        alone = replace(options, releases=frozenset({release_id}), evidence=0)
         after = audit(warehouse, dataset, release.series, alone)
     else:
         if dataset.qid_set:  # no verdicts are kept by set, of which a new release changes some

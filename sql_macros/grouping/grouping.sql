@@ -111,15 +111,24 @@ CREATE OR REPLACE MACRO srsql.refine_groups(
 ) AS TABLE
 WITH
 cases AS (
-    SELECT
-        list(p.case_no ORDER BY p.case_no) AS case_nos,
-        list(struct_pack(
-            known := p.known::BIGINT,
-            carrier := p.carrier,
-            kind := p.kind::INTEGER,
-            group_no := p.group_no::INTEGER
-        ) ORDER BY p.case_no) AS roles
+    SELECT list(struct_pack(
+        case_no := p.case_no,
+        known := p.known::BIGINT,
+        carrier := p.carrier,
+        kind := p.kind::INTEGER,
+        group_no := p.group_no::INTEGER
+    ) ORDER BY p.case_no) AS cases
     FROM query_table(placed) AS p
+),
+
+lists AS (
+    SELECT
+        list_transform(c.cases, LAMBDA o: struct_extract(o, 'case_no')) AS case_nos,
+        c.cases::STRUCT(
+            known BIGINT, carrier BOOLEAN, kind INTEGER, group_no INTEGER
+        )[] AS roles
+    FROM cases AS c
+    WHERE len(c.cases) > 0
 ),
 
 theta AS (
@@ -139,12 +148,11 @@ SELECT
             weight_scale := weight_scale::BIGINT
         )
     )) AS group_no
-FROM cases AS c
+FROM lists AS c
 CROSS JOIN srsql.box_list(boxes, placed) AS e
 CROSS JOIN srsql.term_list(case_terms, placed) AS h
 CROSS JOIN srsql.attribute_list(attributes, -1) AS q
-CROSS JOIN theta AS t
-WHERE len(c.case_nos) > 0;
+CROSS JOIN theta AS t;
 
 -- What:    the hull of the members' boxes per group and QID; NULL for a QID outside the pattern.
 -- Inputs:  grouped(case_no, group_no, pattern); boxes(case_no, position, low, high).

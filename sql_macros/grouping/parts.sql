@@ -140,7 +140,7 @@ FROM ranges AS r;
 -- Inputs:  members(part, case_no, known, carrier, kind, group_no); boxes(case_no, position, low,
 --          high); case_terms(case_no, term_no, weight).
 -- Outputs: part, cases STRUCT(case_no, known, carrier, kind, group_no)[] by case, boxes
---          STRUCT(case_no, position, low, high)[], terms STRUCT(case_no, term_no, weight)[]; NULL
+--          STRUCT(case_no, position, low, high)[] of the QIDs in known, terms STRUCT(case_no, term_no, weight)[]; NULL
 --          where there is none.
 -- Source:  SPEC section 17 (what crosses to a task are public Arrow types).
 CREATE OR REPLACE MACRO srsql.part_rows(members, boxes, case_terms) AS TABLE
@@ -167,6 +167,7 @@ ends AS (
         )) AS boxes
     FROM query_table(boxes) AS b
     INNER JOIN query_table(members) AS m ON b.case_no = m.case_no
+    WHERE (m.known >> b.position) & 1 = 1
     GROUP BY m.part
 ),
 
@@ -203,13 +204,6 @@ members AS MATERIALIZED (
     SEMI JOIN query_table(problems) AS b ON p.pattern = b.pattern
 ),
 
-ends AS (
-    SELECT b.case_no, b.position, b.low, b.high
-    FROM query_table(boxes) AS b
-    INNER JOIN members AS m ON b.case_no = m.case_no
-    WHERE (m.known >> b.position) & 1 = 1
-),
-
 -- In one piece and the largest first, so that none is begun last that takes longest.
 lists AS MATERIALIZED (
     SELECT
@@ -221,7 +215,7 @@ lists AS MATERIALIZED (
         q.attributes,
         b.k::BIGINT AS at_least,
         b.draw::BIGINT AS draw
-    FROM srsql.part_rows('members', 'ends', case_terms) AS r
+    FROM srsql.part_rows('members', boxes, case_terms) AS r
     INNER JOIN query_table(problems) AS b ON r.part = b.pattern
     CROSS JOIN LATERAL (
         SELECT a.attributes FROM srsql.attribute_list(attributes, b.pattern) AS a
