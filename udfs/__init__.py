@@ -22,6 +22,9 @@ COMPILING: list[Callable[[str], None]] = []
 Ints = NDArray[np.int64]
 """The integers of the kernels: numbers, places and counts."""
 _NULL = "a number of the kernel's input is NULL"
+_NO_CASE = "a row belongs to a case that is not among the cases"
+_AT_ONCE = 2**16
+"""Rows that are worked on at a time, since memory that is new takes longer than the work."""
 Row = TypeVar("Row")
 Solved = TypeVar("Solved")
 
@@ -116,31 +119,42 @@ def by_first(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
 def places_of(values: Ints, cases: Ints) -> Ints:
     """Where each case number is among ``cases`` [n], which ascend, each there once.
 
-    Case numbers are given out one after the other, so that a table by number is short.
-
     Raises:
         ValueError: a row is not of one of the cases.
     """
-    missing = "a row belongs to a case that is not among the cases"
-    if not len(values):
-        return values
-    if not len(cases) or values.min() < cases[0] or values.max() > cases[-1]:
-        raise ValueError(missing)
-    span = int(cases[-1] - cases[0]) + 1
-    if span == len(cases):
-        dense: Ints = values - cases[0]
-        return dense
-    if span > 8 * (len(cases) + len(values)):
-        found = np.searchsorted(cases, values)
-        if not np.array_equal(cases[found], values):
-            raise ValueError(missing)
-        return found
-    table = np.full(span, -1, np.int64)
-    table[cases - cases[0]] = np.arange(len(cases))
-    place: Ints = table[values - cases[0]]
-    if place.min() < 0:
-        raise ValueError(missing)
-    return place
+    return _places_among(cases, len(values))(values)
+
+
+def _places_among(cases: Ints, rows: int) -> Callable[[Ints], Ints]:
+    """What finds the places of some of so many rows, as ``places_of`` does.
+
+    Case numbers are given out one after the other, so that a table by number is short.
+    """
+    span = int(cases[-1] - cases[0]) + 1 if len(cases) else 0
+    short = span <= 8 * (len(cases) + rows)
+    table = np.empty(0, np.int64)
+    if short and span > len(cases):
+        table = np.full(span, -1, np.int64)
+        table[cases - cases[0]] = np.arange(len(cases))
+
+    def places(values: Ints) -> Ints:
+        if not len(values):
+            return np.empty(0, np.int64)
+        if not len(cases) or values.min() < cases[0] or values.max() > cases[-1]:
+            raise ValueError(_NO_CASE)
+        if not short:
+            found = np.searchsorted(cases, values)
+            if not np.array_equal(cases[found], values):
+                raise ValueError(_NO_CASE)
+            return found
+        place: Ints = values - cases[0]
+        if len(table):
+            place = table[place]
+            if place.min() < 0:
+                raise ValueError(_NO_CASE)
+        return place
+
+    return places
 
 
 def numbered(values: Ints) -> tuple[Ints, Ints]:
@@ -216,11 +230,14 @@ def boxes_by_case(structs: pa.StructArray, cases: Ints, positions: Ints) -> tupl
     Raises:
         ValueError: a box is not of one of the cases, or of none of the QIDs.
     """
-    case, place, low, high = _uncopied(structs)  # in any order: each has its own cell
-    cell = places_of(case, cases) * len(positions)
-    cell += places_of(place, positions)
+    columns = _uncopied(structs)  # in any order: each box has its own cell
+    line_of = _places_among(cases, len(structs))
+    column_of = _places_among(positions, len(structs))
     ends = np.zeros((2, len(cases) * len(positions)), dtype=np.int64)
-    ends[0, cell] = low
-    ends[1, cell] = high
+    for first in range(0, len(structs), _AT_ONCE):
+        case, place, low, high = (column[first : first + _AT_ONCE] for column in columns)
+        cell = line_of(case) * len(positions) + column_of(place)
+        ends[0, cell] = low
+        ends[1, cell] = high
     low_ends, high_ends = ends.reshape(2, len(cases), len(positions))
     return low_ends, high_ends

@@ -6,7 +6,7 @@ which the steps of a scope (``SCOPE_STEPS``) read.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -315,33 +315,49 @@ def _lay_out_raw_boxes(warehouse: Warehouse, subject: Subject) -> None:
     """Fill ``srsql_audit_raw`` (case_no, box) with the raw quasi-identifiers of the cases.
 
     No released value tells targets apart by what was perturbed, and an attacker knows no others
-    than ``subject.known``. A column is made of each end: a list of the rows of a case would take
-    three times as long.
+    than ``subject.known``.
 
     Source: SPEC section 9.
     """
     asked = {"release_id": subject.release_id}
-    places = warehouse.rows(query("audit/plan", "box_positions"), asked)
+    rows = warehouse.rows(query("audit/plan", "box_positions"), asked)
+    places = [
+        (position, roots, not perturbed and (subject.known is None or position in subject.known))
+        for position, *roots, perturbed in rows
+    ]
+    boxes = raw_boxes(subject.release_id, places)
+    target = create(exp.to_table("srsql_audit_raw"), boxes, temp=True)
+    warehouse.run(target, {"ends": 2 * len(places)})
+
+
+def raw_boxes(
+    release_id: int, places: Sequence[tuple[int, Sequence[int | None], bool]]
+) -> exp.Query:
+    """(case_no, box) of the cases of a release; a box has $ends.
+
+    A column is made of each end: a list of the rows of a case would take three times as long.
+
+    Args:
+        release_id: of the release.
+        places: the positions of the boxes, in order, with the ends of the root of each (None: a
+            number) and whether the attacker knows it.
+    """
     box: list[exp.Expr] = []
-    for position, *root, perturbed in places:
-        if perturbed or (subject.known is not None and position not in subject.known):
-            box += [scalar_macro("unbounded_end"), scalar_macro("unbounded_end")]
-            continue
+    for position, roots, known in places:
         low, high = (column(name, "q") for name in ("low", "high"))
-        says = scalar_macro("says_nothing", low.copy(), high.copy(), *map(exp.convert, root))
+        says = scalar_macro("says_nothing", low.copy(), high.copy(), *map(exp.convert, roots))
         told = exp.and_(column("position", "q").eq(position), says.not_())
         for side in (exp.Neg(this=low), high):
             end = exp.func("any_value", exp.Case().when(told.copy(), side.copy()))
-            box.append(exp.func("coalesce", end, scalar_macro("unbounded_end")))
+            unbounded = scalar_macro("unbounded_end")
+            box.append(exp.func("coalesce", end, unbounded) if known else unbounded)
     known_box = (
         exp.select(column("case_no", "q"), exp.alias_(exp.array(*box), "box"))
         .from_(table("srsql", "case_qid", alias="q"))
-        .where(column("release_id", "q").eq(subject.release_id))
+        .where(column("release_id", "q").eq(release_id))
         .group_by(column("case_no", "q"))
     )
-    rows = with_rows(query("audit/plan", "raw_boxes"), known_box=known_box)
-    target = create(exp.to_table("srsql_audit_raw"), rows, temp=True)
-    warehouse.run(target, {"ends": 2 * len(places)})
+    return with_rows(query("audit/plan", "raw_boxes"), known_box=known_box)
 
 
 def step_parameters(subject: Subject, window: tuple[str, bool] | None = None) -> dict[str, Any]:

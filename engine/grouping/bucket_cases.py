@@ -78,7 +78,7 @@ def merge_buckets(
     work = BucketWork(stored, lake.folder, make, query(TOPIC, "found"))
     take = {name: query(TOPIC, f"take_{what}") for name, what in TAKEN.items()}
     carry_buckets(warehouse, carrier, work, buckets, take)
-    warehouse.run(numbered_anew())
+    warehouse.run(numbered_anew(dataset))
     warehouse.run_step("grouping/gathered")
 
 

@@ -28,7 +28,7 @@ def numbered_reports(dataset: Dataset, records: Records) -> str:
     """
     case_id, report_id = column(dataset.case_id, "t"), column(dataset.report_id, "t")
     reports = (
-        _numbered(case_id, report_id, records)
+        _numbered(dataset, case_id, report_id, records)
         .from_(raw_table(dataset, dataset.report_table, alias="t"))
         .join(
             temporary("srsql_deleted", alias="d"),
@@ -40,26 +40,31 @@ def numbered_reports(dataset: Dataset, records: Records) -> str:
     return create(exp.to_table("srsql_case_report"), reports, temp=True)
 
 
-def numbered_anew() -> str:
+def numbered_anew(dataset: Dataset) -> str:
     """Fill ``srsql_case_report`` with the reports of all buckets, whose cases have numbers within
     their bucket in ``srsql_bucket_report``, by the same order."""
-    reports = _numbered(column("case_id", "t"), column("report_id", "t"), "case")
+    reports = _numbered(dataset, column("case_id", "t"), column("report_id", "t"), "case")
     reports = reports.from_(temporary("srsql_bucket_report", alias="t"))
     return create(exp.to_table("srsql_case_report"), reports, temp=True)
 
 
-def _numbered(case_id: exp.Column, report_id: exp.Column, records: Records) -> exp.Select:
+def _numbered(
+    dataset: Dataset, case_id: exp.Column, report_id: exp.Column, records: Records
+) -> exp.Select:
     order: list[exp.Expr] = []
-    for name in [case_id] if records == "case" else [case_id, report_id]:
-        numeric = exp.TryCast(this=name.copy(), to=exp.DataType.build("HUGEINT", dialect="duckdb"))
-        order += [exp.Ordered(this=numeric, nulls_first=False), exp.Ordered(this=name.copy())]
+    for name in [case_id] if records == "case" or case_id == report_id else [case_id, report_id]:
+        if dataset.id_type == "text":
+            number = exp.DataType.build("HUGEINT", dialect="duckdb")
+            numeric = exp.TryCast(this=name.copy(), to=number)
+            order.append(exp.Ordered(this=numeric, nulls_first=False))
+        order.append(exp.Ordered(this=name.copy()))
     place = exp.Window(
         this=exp.Anonymous(this="dense_rank" if records == "case" else "row_number"),
         order=exp.Order(expressions=order),
     )
-    number = exp.paren(exp.Sub(this=place, expression=exp.Literal.number(1)))
+    counted = exp.paren(exp.Sub(this=place, expression=exp.Literal.number(1)))
     return exp.select(
-        exp.cast(number, "INTEGER").as_("case_no"),
+        exp.cast(counted, "INTEGER").as_("case_no"),
         report_id.as_("report_id"),
         case_id.as_("case_id"),
     )

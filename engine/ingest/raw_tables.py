@@ -32,7 +32,7 @@ from srsql.engine.warehouse.layout import (
     source_columns,
     term_placeholders,
 )
-from srsql.engine.warehouse.statements import column, create, query, temporary
+from srsql.engine.warehouse.statements import column, create, normal_form, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Table
 
@@ -341,6 +341,8 @@ def code_table() -> str:
 def code_join(rows: exp.Select, qid: Qid, source: str) -> exp.Select:
     """Rows with the row of ``srsql_code`` that a categorical QID's value matches, if any.
 
+    No code is empty, so that a blank value matches none.
+
     Args:
         rows: a query over the rows.
         qid: the categorical QID.
@@ -351,7 +353,7 @@ def code_join(rows: exp.Select, qid: Qid, source: str) -> exp.Select:
         temporary(CODE, alias),
         on=exp.and_(
             exp.EQ(this=column("qid", alias), expression=text_of(qid.name)),
-            exp.EQ(this=column("code", alias), expression=normalized(column(qid.column, source))),
+            exp.EQ(this=column("code", alias), expression=normal_form(column(qid.column, source))),
         ),
         join_type="left",
     )

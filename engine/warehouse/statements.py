@@ -274,9 +274,7 @@ def _seen_at_ends(value: exp.Expr) -> exp.Expr:
     """Whether the first and the last character of a text are visible ones of ASCII, as they mostly
     are: to look takes a tenth of what regular expressions take."""
     ends = (
-        exp.Anonymous(
-            this="array_extract", expressions=[value.copy(), exp.Literal.number(place)]
-        )
+        exp.Anonymous(this="array_extract", expressions=[value.copy(), exp.Literal.number(place)])
         for place in (1, -1)
     )
     low, high = exp.Literal.string("!"), exp.Literal.string("~")

@@ -187,8 +187,8 @@ FROM everybody AS p
 LEFT JOIN ends AS e ON p.part = e.part
 LEFT JOIN held AS h ON p.part = h.part;
 
--- What:    srsql.group_cases of several missingness patterns, each by itself, as many at a time as
---          the connection has threads.
+-- What:    srsql.group_cases of several missingness patterns, each by itself, twice as many at a
+--          time as the connection has threads.
 -- Inputs:  as of srsql.group_cases; problems(pattern, k: at_least, draw): in place of chosen,
 --          at_least and draw.
 -- Outputs: pattern, case_no, group_no (from 0 on in each pattern; -1: no group could take it).
@@ -204,7 +204,8 @@ members AS MATERIALIZED (
     SEMI JOIN query_table(problems) AS b ON p.pattern = b.pattern
 ),
 
--- In one piece and the largest first, so that none is begun last that takes longest.
+-- In one piece and the largest first, so that none is begun last that takes longest; and more at a
+-- time than there are processors, so that the last of a few large ones leaves none without work.
 lists AS MATERIALIZED (
     SELECT
         r.part AS pattern,
@@ -234,7 +235,7 @@ SELECT
             weight_scale := weight_scale::BIGINT,
             draw := l.draw,
             leftovers := leftovers,
-            threads := current_setting('threads')::INTEGER
+            threads := 2 * current_setting('threads')::INTEGER
         )
     )) AS group_no
 FROM lists AS l

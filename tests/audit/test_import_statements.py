@@ -1,4 +1,5 @@
-"""The statements that an import composes for tables with the columns of FAERS and VAERS."""
+"""The statements that an import composes for tables with the columns of FAERS and VAERS, and an
+audit for the positions of boxes."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from srsql.engine.audit.imports.foreign_table import (
     Kind,
     TableStatements,
 )
+from srsql.engine.audit.plan import raw_boxes
 from srsql.engine.ingest.records import RECORD, RecordTable
 from srsql.schemas import load_dataset
 
@@ -42,3 +44,8 @@ def test_the_statements_of_a_foreign_table(dataset_name: str, kind: Kind) -> Non
         composed["value"] = statements.values()
     for name, sql in composed.items():
         check_snapshot(f"{own}_{name}", sql)
+
+
+def test_the_boxes_of_cases_are_made_by_the_statement_that_is_stored() -> None:
+    places = [(0, (None, None), True), (1, (0, 2), True), (2, (None, None), False)]
+    check_snapshot("audit/raw_boxes", raw_boxes(7, places).sql("duckdb"))

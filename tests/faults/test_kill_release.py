@@ -16,8 +16,8 @@ from support.released import content, exported, schemas
 from srsql.engine.api.engine import Engine
 
 STAGES = [
-    "kernels (compiled on first use)",
     "cases",
+    "kernels (compiled on first use)",
     "history",
     "thresholds",
     "grouping",

@@ -109,4 +109,5 @@ ORDER BY a.position;
 SELECT m.case_no, coalesce(b.box, list_resize([]::BIGINT[], $ends, srsql.unbounded_end())) AS box
 FROM temp.main.srsql_audit_member AS m
 ANTI JOIN srsql.forgotten_case AS f ON m.case_id = f.token
-LEFT JOIN known_box AS b ON m.case_no = b.case_no;
+LEFT JOIN known_box AS b ON m.case_no = b.case_no
+WHERE $ends > 0;

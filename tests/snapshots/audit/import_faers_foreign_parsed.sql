@@ -5,10 +5,26 @@ SELECT
     WHEN REGEXP_FULL_MATCH("parsed"."case text", '[0-9]+')
     THEN TRY_CAST("parsed"."case text" AS BIGINT)
     WHEN REGEXP_FULL_MATCH(
-      NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+      NULLIF(
+        CASE
+          WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
+          THEN "parsed"."case text"
+          ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
+        END,
+        ''
+      ),
       '[0-9]+'
     )
-    THEN TRY_CAST(NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+    THEN TRY_CAST(NULLIF(
+      CASE
+        WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
+        THEN "parsed"."case text"
+        ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
+      END,
+      ''
+    ) AS BIGINT)
   END AS "case_id",
   "parsed"."group_label",
   "0 low",
@@ -21,7 +37,15 @@ SELECT
     ) IS NULL
     THEN "code_sex"."label"
     WHEN NULLIF(
-      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+      CASE
+        WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
+        AND (
+          ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
+        )
+        THEN UPPER("parsed"."2 label text")
+        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
+      END,
       ''
     ) IN ('*', 'ANY')
     THEN 'Any'
@@ -34,7 +58,15 @@ SELECT
     ) IS NULL
     THEN "record fault"
     WHEN (
-      NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+      NULLIF(
+        CASE
+          WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
+          THEN "parsed"."case text"
+          ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
+        END,
+        ''
+      )
     ) IS NULL
     THEN 'no case id'
     WHEN (
@@ -42,10 +74,26 @@ SELECT
         WHEN REGEXP_FULL_MATCH("parsed"."case text", '[0-9]+')
         THEN TRY_CAST("parsed"."case text" AS BIGINT)
         WHEN REGEXP_FULL_MATCH(
-          NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+          NULLIF(
+            CASE
+              WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
+              THEN "parsed"."case text"
+              ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
+            END,
+            ''
+          ),
           '[0-9]+'
         )
-        THEN TRY_CAST(NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+        THEN TRY_CAST(NULLIF(
+          CASE
+            WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
+            THEN "parsed"."case text"
+            ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
+          END,
+          ''
+        ) AS BIGINT)
       END
     ) IS NULL
     THEN CONCAT('the case id is not an integer: ', "parsed"."case text")
@@ -97,7 +145,15 @@ SELECT
       CASE
         WHEN NOT (
           NULLIF(
-            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+            CASE
+              WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
+              AND (
+                ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("parsed"."2 label text")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
+            END,
             ''
           )
         ) IS NULL
@@ -109,7 +165,15 @@ SELECT
     ) IS NULL
     AND NOT (
       NULLIF(
-        UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+        CASE
+          WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
+          AND (
+            ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
+          )
+          THEN UPPER("parsed"."2 label text")
+          ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
+        END,
         ''
       ) IN ('*', 'ANY')
     )
@@ -123,8 +187,30 @@ FROM (
         CASE
           WHEN "text 0 low" IS NULL
           OR "text 0 low" IN (
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+            NULLIF(
+              CASE
+                WHEN STRLEN('*') = LENGTH('*')
+                AND (
+                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('*')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            ),
+            NULLIF(
+              CASE
+                WHEN STRLEN('ANY') = LENGTH('ANY')
+                AND (
+                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('ANY')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            )
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -140,8 +226,30 @@ FROM (
       AND NOT (
         "text 0 low" IS NULL
         OR "text 0 low" IN (
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+          NULLIF(
+            CASE
+              WHEN STRLEN('*') = LENGTH('*')
+              AND (
+                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('*')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ),
+          NULLIF(
+            CASE
+              WHEN STRLEN('ANY') = LENGTH('ANY')
+              AND (
+                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('ANY')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          )
         )
       )
       THEN TRY_CAST("granules 0 low" AS BIGINT)
@@ -149,8 +257,30 @@ FROM (
     CASE
       WHEN "text 0 low" IS NULL
       OR "text 0 low" IN (
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+        NULLIF(
+          CASE
+            WHEN STRLEN('*') = LENGTH('*')
+            AND (
+              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('*')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        ),
+        NULLIF(
+          CASE
+            WHEN STRLEN('ANY') = LENGTH('ANY')
+            AND (
+              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('ANY')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        )
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -167,8 +297,30 @@ FROM (
         CASE
           WHEN "text 0 high" IS NULL
           OR "text 0 high" IN (
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+            NULLIF(
+              CASE
+                WHEN STRLEN('*') = LENGTH('*')
+                AND (
+                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('*')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            ),
+            NULLIF(
+              CASE
+                WHEN STRLEN('ANY') = LENGTH('ANY')
+                AND (
+                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('ANY')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            )
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -184,8 +336,30 @@ FROM (
       AND NOT (
         "text 0 high" IS NULL
         OR "text 0 high" IN (
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+          NULLIF(
+            CASE
+              WHEN STRLEN('*') = LENGTH('*')
+              AND (
+                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('*')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ),
+          NULLIF(
+            CASE
+              WHEN STRLEN('ANY') = LENGTH('ANY')
+              AND (
+                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('ANY')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          )
         )
       )
       THEN TRY_CAST("granules 0 high" AS BIGINT)
@@ -193,8 +367,30 @@ FROM (
     CASE
       WHEN "text 0 high" IS NULL
       OR "text 0 high" IN (
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+        NULLIF(
+          CASE
+            WHEN STRLEN('*') = LENGTH('*')
+            AND (
+              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('*')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        ),
+        NULLIF(
+          CASE
+            WHEN STRLEN('ANY') = LENGTH('ANY')
+            AND (
+              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('ANY')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        )
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -211,8 +407,30 @@ FROM (
         CASE
           WHEN "text 1 low" IS NULL
           OR "text 1 low" IN (
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+            NULLIF(
+              CASE
+                WHEN STRLEN('*') = LENGTH('*')
+                AND (
+                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('*')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            ),
+            NULLIF(
+              CASE
+                WHEN STRLEN('ANY') = LENGTH('ANY')
+                AND (
+                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('ANY')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            )
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -228,8 +446,30 @@ FROM (
       AND NOT (
         "text 1 low" IS NULL
         OR "text 1 low" IN (
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+          NULLIF(
+            CASE
+              WHEN STRLEN('*') = LENGTH('*')
+              AND (
+                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('*')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ),
+          NULLIF(
+            CASE
+              WHEN STRLEN('ANY') = LENGTH('ANY')
+              AND (
+                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('ANY')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          )
         )
       )
       THEN TRY_CAST("granules 1 low" AS BIGINT)
@@ -237,8 +477,30 @@ FROM (
     CASE
       WHEN "text 1 low" IS NULL
       OR "text 1 low" IN (
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+        NULLIF(
+          CASE
+            WHEN STRLEN('*') = LENGTH('*')
+            AND (
+              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('*')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        ),
+        NULLIF(
+          CASE
+            WHEN STRLEN('ANY') = LENGTH('ANY')
+            AND (
+              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('ANY')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        )
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -255,8 +517,30 @@ FROM (
         CASE
           WHEN "text 1 high" IS NULL
           OR "text 1 high" IN (
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+            NULLIF(
+              CASE
+                WHEN STRLEN('*') = LENGTH('*')
+                AND (
+                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('*')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            ),
+            NULLIF(
+              CASE
+                WHEN STRLEN('ANY') = LENGTH('ANY')
+                AND (
+                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('ANY')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            )
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -272,8 +556,30 @@ FROM (
       AND NOT (
         "text 1 high" IS NULL
         OR "text 1 high" IN (
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+          NULLIF(
+            CASE
+              WHEN STRLEN('*') = LENGTH('*')
+              AND (
+                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('*')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ),
+          NULLIF(
+            CASE
+              WHEN STRLEN('ANY') = LENGTH('ANY')
+              AND (
+                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('ANY')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          )
         )
       )
       THEN TRY_CAST("granules 1 high" AS BIGINT)
@@ -281,8 +587,30 @@ FROM (
     CASE
       WHEN "text 1 high" IS NULL
       OR "text 1 high" IN (
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+        NULLIF(
+          CASE
+            WHEN STRLEN('*') = LENGTH('*')
+            AND (
+              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('*')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        ),
+        NULLIF(
+          CASE
+            WHEN STRLEN('ANY') = LENGTH('ANY')
+            AND (
+              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('ANY')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        )
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -404,48 +732,112 @@ FROM (
         SELECT
           *,
           NULLIF(
-            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
+            CASE
+              WHEN STRLEN("rows"."0 low text") = LENGTH("rows"."0 low text")
+              AND (
+                ARRAY_EXTRACT("rows"."0 low text", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."0 low text", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."0 low text")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g')))
+            END,
             ''
           ) AS "text 0 low",
           REGEXP_EXTRACT(
             NULLIF(
-              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
+              CASE
+                WHEN STRLEN("rows"."0 low text") = LENGTH("rows"."0 low text")
+                AND (
+                  ARRAY_EXTRACT("rows"."0 low text", 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT("rows"."0 low text", -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER("rows"."0 low text")
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g')))
+              END,
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 0 low",
           NULLIF(
-            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
+            CASE
+              WHEN STRLEN("rows"."0 high text") = LENGTH("rows"."0 high text")
+              AND (
+                ARRAY_EXTRACT("rows"."0 high text", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."0 high text", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."0 high text")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g')))
+            END,
             ''
           ) AS "text 0 high",
           REGEXP_EXTRACT(
             NULLIF(
-              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
+              CASE
+                WHEN STRLEN("rows"."0 high text") = LENGTH("rows"."0 high text")
+                AND (
+                  ARRAY_EXTRACT("rows"."0 high text", 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT("rows"."0 high text", -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER("rows"."0 high text")
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g')))
+              END,
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 0 high",
           NULLIF(
-            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
+            CASE
+              WHEN STRLEN("rows"."1 low text") = LENGTH("rows"."1 low text")
+              AND (
+                ARRAY_EXTRACT("rows"."1 low text", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."1 low text", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."1 low text")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g')))
+            END,
             ''
           ) AS "text 1 low",
           REGEXP_EXTRACT(
             NULLIF(
-              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
+              CASE
+                WHEN STRLEN("rows"."1 low text") = LENGTH("rows"."1 low text")
+                AND (
+                  ARRAY_EXTRACT("rows"."1 low text", 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT("rows"."1 low text", -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER("rows"."1 low text")
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g')))
+              END,
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 1 low",
           NULLIF(
-            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
+            CASE
+              WHEN STRLEN("rows"."1 high text") = LENGTH("rows"."1 high text")
+              AND (
+                ARRAY_EXTRACT("rows"."1 high text", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."1 high text", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."1 high text")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g')))
+            END,
             ''
           ) AS "text 1 high",
           REGEXP_EXTRACT(
             NULLIF(
-              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
+              CASE
+                WHEN STRLEN("rows"."1 high text") = LENGTH("rows"."1 high text")
+                AND (
+                  ARRAY_EXTRACT("rows"."1 high text", 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT("rows"."1 high text", -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER("rows"."1 high text")
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g')))
+              END,
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
@@ -455,7 +847,15 @@ FROM (
           SELECT
             line,
             LIST_EXTRACT("field", 2) AS "case text",
-            NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 9), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS "group_label",
+            NULLIF(
+              CASE
+                WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 9), 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT(LIST_EXTRACT("field", 9), -1) BETWEEN '!' AND '~'
+                THEN LIST_EXTRACT("field", 9)
+                ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 9), '^[SPACES]+|[SPACES]+$', '', 'g')
+              END,
+              ''
+            ) AS "group_label",
             CASE
               WHEN NOT (
                 "fault"
@@ -464,7 +864,15 @@ FROM (
               WHEN LENGTH("field") <> 9
               THEN CONCAT(LENGTH("field"), ' fields, but 9 columns in the header')
               WHEN (
-                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+                NULLIF(
+                  CASE
+                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
+                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
+                    THEN LIST_EXTRACT("field", 1)
+                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
+                  END,
+                  ''
+                )
               ) IS NULL
               THEN 'no period'
             END AS "record fault",
@@ -472,29 +880,69 @@ FROM (
             LIST_EXTRACT("field", 4) AS "0 high text",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                NULLIF(
+                  CASE
+                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 5), 1) BETWEEN '!' AND '~'
+                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 5), -1) BETWEEN '!' AND '~'
+                    THEN LIST_EXTRACT("field", 5)
+                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g')
+                  END,
+                  ''
+                ),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN STRUCT_EXTRACT(
                 REGEXP_EXTRACT(
-                  NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                  NULLIF(
+                    CASE
+                      WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 5), 1) BETWEEN '!' AND '~'
+                      AND ARRAY_EXTRACT(LIST_EXTRACT("field", 5), -1) BETWEEN '!' AND '~'
+                      THEN LIST_EXTRACT("field", 5)
+                      ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g')
+                    END,
+                    ''
+                  ),
                   '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                   ['low', 'high']
                 ),
                 'low'
               )
-              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+              ELSE NULLIF(
+                CASE
+                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 5), 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 5), -1) BETWEEN '!' AND '~'
+                  THEN LIST_EXTRACT("field", 5)
+                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g')
+                END,
+                ''
+              )
             END AS "1 low text",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                NULLIF(
+                  CASE
+                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 5), 1) BETWEEN '!' AND '~'
+                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 5), -1) BETWEEN '!' AND '~'
+                    THEN LIST_EXTRACT("field", 5)
+                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g')
+                  END,
+                  ''
+                ),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN COALESCE(
                 NULLIF(
                   STRUCT_EXTRACT(
                     REGEXP_EXTRACT(
-                      NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                      NULLIF(
+                        CASE
+                          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 5), 1) BETWEEN '!' AND '~'
+                          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 5), -1) BETWEEN '!' AND '~'
+                          THEN LIST_EXTRACT("field", 5)
+                          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g')
+                        END,
+                        ''
+                      ),
                       '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                       ['low', 'high']
                     ),
@@ -504,14 +952,30 @@ FROM (
                 ),
                 STRUCT_EXTRACT(
                   REGEXP_EXTRACT(
-                    NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                    NULLIF(
+                      CASE
+                        WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 5), 1) BETWEEN '!' AND '~'
+                        AND ARRAY_EXTRACT(LIST_EXTRACT("field", 5), -1) BETWEEN '!' AND '~'
+                        THEN LIST_EXTRACT("field", 5)
+                        ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g')
+                      END,
+                      ''
+                    ),
                     '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                     ['low', 'high']
                   ),
                   'low'
                 )
               )
-              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+              ELSE NULLIF(
+                CASE
+                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 5), 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 5), -1) BETWEEN '!' AND '~'
+                  THEN LIST_EXTRACT("field", 5)
+                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g')
+                END,
+                ''
+              )
             END AS "1 high text",
             LIST_EXTRACT("field", 6) AS "2 label text",
             LIST_EXTRACT("field", 7) AS "value 0",
@@ -522,9 +986,25 @@ FROM (
               line > 1 AND "fault" IS DISTINCT FROM 'blank line'
             )
             AND (
-              NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') = '2022Q4'
+              NULLIF(
+                CASE
+                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
+                  THEN LIST_EXTRACT("field", 1)
+                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
+                END,
+                ''
+              ) = '2022Q4'
               OR (
-                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+                NULLIF(
+                  CASE
+                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
+                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
+                    THEN LIST_EXTRACT("field", 1)
+                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
+                  END,
+                  ''
+                )
               ) IS NULL
               OR LENGTH("field") <> 9
             )
@@ -535,7 +1015,12 @@ FROM (
 ) AS parsed
 LEFT JOIN "temp"."main"."srsql_code" AS "code_sex"
   ON "code_sex"."qid" = 'sex'
-  AND "code_sex"."code" = NULLIF(
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
-    ''
-  )
+  AND "code_sex"."code" = CASE
+    WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
+    AND (
+      ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
+      AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
+    )
+    THEN UPPER("parsed"."2 label text")
+    ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
+  END

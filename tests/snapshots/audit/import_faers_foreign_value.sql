@@ -3,21 +3,59 @@ SELECT
   split.line,
   'indi_pt' AS "attribute",
   CASE
-    WHEN NOT NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '') IN (
+    WHEN NOT NULLIF(
+      CASE
+        WHEN STRLEN("split"."value") = LENGTH("split"."value")
+        AND (
+          ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
+        )
+        THEN UPPER("split"."value")
+        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
+      END,
+      ''
+    ) IN (
       NULLIF(
-        UPPER(
-          NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
-        ),
+        CASE
+          WHEN STRLEN('Product used for unknown indication') = LENGTH('Product used for unknown indication')
+          AND (
+            ARRAY_EXTRACT('Product used for unknown indication', 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT('Product used for unknown indication', -1) BETWEEN '!' AND '~'
+          )
+          THEN UPPER('Product used for unknown indication')
+          ELSE UPPER(
+            NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
+          )
+        END,
         ''
       ),
       NULLIF(
-        UPPER(
-          NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
-        ),
+        CASE
+          WHEN STRLEN('Drug use for unknown indication') = LENGTH('Drug use for unknown indication')
+          AND (
+            ARRAY_EXTRACT('Drug use for unknown indication', 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT('Drug use for unknown indication', -1) BETWEEN '!' AND '~'
+          )
+          THEN UPPER('Drug use for unknown indication')
+          ELSE UPPER(
+            NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
+          )
+        END,
         ''
       )
     )
-    THEN NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '')
+    THEN NULLIF(
+      CASE
+        WHEN STRLEN("split"."value") = LENGTH("split"."value")
+        AND (
+          ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
+        )
+        THEN UPPER("split"."value")
+        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
+      END,
+      ''
+    )
   END AS "term"
 FROM (
   SELECT
@@ -28,28 +66,77 @@ FROM (
 WHERE
   NOT (
     CASE
-      WHEN NOT NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '') IN (
+      WHEN NOT NULLIF(
+        CASE
+          WHEN STRLEN("split"."value") = LENGTH("split"."value")
+          AND (
+            ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
+          )
+          THEN UPPER("split"."value")
+          ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
+        END,
+        ''
+      ) IN (
         NULLIF(
-          UPPER(
-            NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
-          ),
+          CASE
+            WHEN STRLEN('Product used for unknown indication') = LENGTH('Product used for unknown indication')
+            AND (
+              ARRAY_EXTRACT('Product used for unknown indication', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('Product used for unknown indication', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('Product used for unknown indication')
+            ELSE UPPER(
+              NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
+            )
+          END,
           ''
         ),
         NULLIF(
-          UPPER(
-            NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
-          ),
+          CASE
+            WHEN STRLEN('Drug use for unknown indication') = LENGTH('Drug use for unknown indication')
+            AND (
+              ARRAY_EXTRACT('Drug use for unknown indication', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('Drug use for unknown indication', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('Drug use for unknown indication')
+            ELSE UPPER(
+              NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
+            )
+          END,
           ''
         )
       )
-      THEN NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '')
+      THEN NULLIF(
+        CASE
+          WHEN STRLEN("split"."value") = LENGTH("split"."value")
+          AND (
+            ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
+          )
+          THEN UPPER("split"."value")
+          ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
+        END,
+        ''
+      )
     END
   ) IS NULL
 UNION ALL
 SELECT
   split.line,
   'pt' AS "attribute",
-  NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '') AS "term"
+  NULLIF(
+    CASE
+      WHEN STRLEN("split"."value") = LENGTH("split"."value")
+      AND (
+        ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
+      )
+      THEN UPPER("split"."value")
+      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
+    END,
+    ''
+  ) AS "term"
 FROM (
   SELECT
     p.line,
@@ -58,5 +145,16 @@ FROM (
 ) AS split
 WHERE
   NOT (
-    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '')
+    NULLIF(
+      CASE
+        WHEN STRLEN("split"."value") = LENGTH("split"."value")
+        AND (
+          ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
+        )
+        THEN UPPER("split"."value")
+        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
+      END,
+      ''
+    )
   ) IS NULL

@@ -5,10 +5,26 @@ SELECT
     WHEN REGEXP_FULL_MATCH("parsed"."case text", '[0-9]+')
     THEN TRY_CAST("parsed"."case text" AS BIGINT)
     WHEN REGEXP_FULL_MATCH(
-      NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+      NULLIF(
+        CASE
+          WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
+          THEN "parsed"."case text"
+          ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
+        END,
+        ''
+      ),
       '[0-9]+'
     )
-    THEN TRY_CAST(NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+    THEN TRY_CAST(NULLIF(
+      CASE
+        WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
+        THEN "parsed"."case text"
+        ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
+      END,
+      ''
+    ) AS BIGINT)
   END AS "case_id",
   "parsed"."group_label",
   "0 low",
@@ -21,7 +37,15 @@ SELECT
     ) IS NULL
     THEN "code_sex"."label"
     WHEN NULLIF(
-      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+      CASE
+        WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
+        AND (
+          ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
+        )
+        THEN UPPER("parsed"."2 label text")
+        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
+      END,
       ''
     ) IN ('*', 'ANY')
     THEN NULL
@@ -32,7 +56,15 @@ SELECT
     ) IS NULL
     THEN "record fault"
     WHEN (
-      NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+      NULLIF(
+        CASE
+          WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
+          THEN "parsed"."case text"
+          ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
+        END,
+        ''
+      )
     ) IS NULL
     THEN 'no case id'
     WHEN (
@@ -40,10 +72,26 @@ SELECT
         WHEN REGEXP_FULL_MATCH("parsed"."case text", '[0-9]+')
         THEN TRY_CAST("parsed"."case text" AS BIGINT)
         WHEN REGEXP_FULL_MATCH(
-          NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+          NULLIF(
+            CASE
+              WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
+              THEN "parsed"."case text"
+              ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
+            END,
+            ''
+          ),
           '[0-9]+'
         )
-        THEN TRY_CAST(NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+        THEN TRY_CAST(NULLIF(
+          CASE
+            WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
+            THEN "parsed"."case text"
+            ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
+          END,
+          ''
+        ) AS BIGINT)
       END
     ) IS NULL
     THEN CONCAT('the case id is not an integer: ', "parsed"."case text")
@@ -91,7 +139,15 @@ SELECT
       CASE
         WHEN NOT (
           NULLIF(
-            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+            CASE
+              WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
+              AND (
+                ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("parsed"."2 label text")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
+            END,
             ''
           )
         ) IS NULL
@@ -103,7 +159,15 @@ SELECT
     ) IS NULL
     AND NOT (
       NULLIF(
-        UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+        CASE
+          WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
+          AND (
+            ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
+          )
+          THEN UPPER("parsed"."2 label text")
+          ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
+        END,
         ''
       ) IN ('*', 'ANY')
     )
@@ -117,8 +181,30 @@ FROM (
         CASE
           WHEN "text 0 low" IS NULL
           OR "text 0 low" IN (
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+            NULLIF(
+              CASE
+                WHEN STRLEN('*') = LENGTH('*')
+                AND (
+                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('*')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            ),
+            NULLIF(
+              CASE
+                WHEN STRLEN('ANY') = LENGTH('ANY')
+                AND (
+                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('ANY')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            )
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -138,8 +224,30 @@ FROM (
       AND NOT (
         "text 0 low" IS NULL
         OR "text 0 low" IN (
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+          NULLIF(
+            CASE
+              WHEN STRLEN('*') = LENGTH('*')
+              AND (
+                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('*')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ),
+          NULLIF(
+            CASE
+              WHEN STRLEN('ANY') = LENGTH('ANY')
+              AND (
+                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('ANY')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          )
         )
       )
       THEN TRY_CAST("granules 0 low" AS BIGINT)
@@ -147,8 +255,30 @@ FROM (
     CASE
       WHEN "text 0 low" IS NULL
       OR "text 0 low" IN (
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+        NULLIF(
+          CASE
+            WHEN STRLEN('*') = LENGTH('*')
+            AND (
+              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('*')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        ),
+        NULLIF(
+          CASE
+            WHEN STRLEN('ANY') = LENGTH('ANY')
+            AND (
+              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('ANY')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        )
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -169,8 +299,30 @@ FROM (
         CASE
           WHEN "text 0 high" IS NULL
           OR "text 0 high" IN (
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+            NULLIF(
+              CASE
+                WHEN STRLEN('*') = LENGTH('*')
+                AND (
+                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('*')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            ),
+            NULLIF(
+              CASE
+                WHEN STRLEN('ANY') = LENGTH('ANY')
+                AND (
+                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('ANY')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            )
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -190,8 +342,30 @@ FROM (
       AND NOT (
         "text 0 high" IS NULL
         OR "text 0 high" IN (
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+          NULLIF(
+            CASE
+              WHEN STRLEN('*') = LENGTH('*')
+              AND (
+                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('*')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ),
+          NULLIF(
+            CASE
+              WHEN STRLEN('ANY') = LENGTH('ANY')
+              AND (
+                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('ANY')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          )
         )
       )
       THEN TRY_CAST("granules 0 high" AS BIGINT)
@@ -199,8 +373,30 @@ FROM (
     CASE
       WHEN "text 0 high" IS NULL
       OR "text 0 high" IN (
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+        NULLIF(
+          CASE
+            WHEN STRLEN('*') = LENGTH('*')
+            AND (
+              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('*')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        ),
+        NULLIF(
+          CASE
+            WHEN STRLEN('ANY') = LENGTH('ANY')
+            AND (
+              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('ANY')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        )
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -221,8 +417,30 @@ FROM (
         CASE
           WHEN "text 1 low" IS NULL
           OR "text 1 low" IN (
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+            NULLIF(
+              CASE
+                WHEN STRLEN('*') = LENGTH('*')
+                AND (
+                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('*')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            ),
+            NULLIF(
+              CASE
+                WHEN STRLEN('ANY') = LENGTH('ANY')
+                AND (
+                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('ANY')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            )
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -242,8 +460,30 @@ FROM (
       AND NOT (
         "text 1 low" IS NULL
         OR "text 1 low" IN (
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+          NULLIF(
+            CASE
+              WHEN STRLEN('*') = LENGTH('*')
+              AND (
+                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('*')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ),
+          NULLIF(
+            CASE
+              WHEN STRLEN('ANY') = LENGTH('ANY')
+              AND (
+                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('ANY')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          )
         )
       )
       THEN TRY_CAST("granules 1 low" AS BIGINT)
@@ -251,8 +491,30 @@ FROM (
     CASE
       WHEN "text 1 low" IS NULL
       OR "text 1 low" IN (
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+        NULLIF(
+          CASE
+            WHEN STRLEN('*') = LENGTH('*')
+            AND (
+              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('*')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        ),
+        NULLIF(
+          CASE
+            WHEN STRLEN('ANY') = LENGTH('ANY')
+            AND (
+              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('ANY')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        )
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -273,8 +535,30 @@ FROM (
         CASE
           WHEN "text 1 high" IS NULL
           OR "text 1 high" IN (
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+            NULLIF(
+              CASE
+                WHEN STRLEN('*') = LENGTH('*')
+                AND (
+                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('*')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            ),
+            NULLIF(
+              CASE
+                WHEN STRLEN('ANY') = LENGTH('ANY')
+                AND (
+                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('ANY')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            )
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -294,8 +578,30 @@ FROM (
       AND NOT (
         "text 1 high" IS NULL
         OR "text 1 high" IN (
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+          NULLIF(
+            CASE
+              WHEN STRLEN('*') = LENGTH('*')
+              AND (
+                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('*')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ),
+          NULLIF(
+            CASE
+              WHEN STRLEN('ANY') = LENGTH('ANY')
+              AND (
+                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('ANY')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          )
         )
       )
       THEN TRY_CAST("granules 1 high" AS BIGINT)
@@ -303,8 +609,30 @@ FROM (
     CASE
       WHEN "text 1 high" IS NULL
       OR "text 1 high" IN (
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+        NULLIF(
+          CASE
+            WHEN STRLEN('*') = LENGTH('*')
+            AND (
+              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('*')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        ),
+        NULLIF(
+          CASE
+            WHEN STRLEN('ANY') = LENGTH('ANY')
+            AND (
+              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('ANY')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        )
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -470,57 +798,165 @@ FROM (
         SELECT
           *,
           NULLIF(
-            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
+            CASE
+              WHEN STRLEN("rows"."0 low text") = LENGTH("rows"."0 low text")
+              AND (
+                ARRAY_EXTRACT("rows"."0 low text", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."0 low text", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."0 low text")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g')))
+            END,
             ''
           ) AS "text 0 low",
           REGEXP_EXTRACT(
             NULLIF(
-              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
+              CASE
+                WHEN STRLEN("rows"."0 low text") = LENGTH("rows"."0 low text")
+                AND (
+                  ARRAY_EXTRACT("rows"."0 low text", 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT("rows"."0 low text", -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER("rows"."0 low text")
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g')))
+              END,
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 0 low",
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 unit", '[INVISIBLE]', '', 'g'))), '') AS "unit 0 low",
           NULLIF(
-            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
+            CASE
+              WHEN STRLEN("rows"."0 unit") = LENGTH("rows"."0 unit")
+              AND (
+                ARRAY_EXTRACT("rows"."0 unit", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."0 unit", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."0 unit")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 unit", '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ) AS "unit 0 low",
+          NULLIF(
+            CASE
+              WHEN STRLEN("rows"."0 high text") = LENGTH("rows"."0 high text")
+              AND (
+                ARRAY_EXTRACT("rows"."0 high text", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."0 high text", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."0 high text")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g')))
+            END,
             ''
           ) AS "text 0 high",
           REGEXP_EXTRACT(
             NULLIF(
-              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
+              CASE
+                WHEN STRLEN("rows"."0 high text") = LENGTH("rows"."0 high text")
+                AND (
+                  ARRAY_EXTRACT("rows"."0 high text", 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT("rows"."0 high text", -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER("rows"."0 high text")
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g')))
+              END,
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 0 high",
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 unit", '[INVISIBLE]', '', 'g'))), '') AS "unit 0 high",
           NULLIF(
-            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
+            CASE
+              WHEN STRLEN("rows"."0 unit") = LENGTH("rows"."0 unit")
+              AND (
+                ARRAY_EXTRACT("rows"."0 unit", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."0 unit", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."0 unit")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 unit", '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ) AS "unit 0 high",
+          NULLIF(
+            CASE
+              WHEN STRLEN("rows"."1 low text") = LENGTH("rows"."1 low text")
+              AND (
+                ARRAY_EXTRACT("rows"."1 low text", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."1 low text", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."1 low text")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g')))
+            END,
             ''
           ) AS "text 1 low",
           REGEXP_EXTRACT(
             NULLIF(
-              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
+              CASE
+                WHEN STRLEN("rows"."1 low text") = LENGTH("rows"."1 low text")
+                AND (
+                  ARRAY_EXTRACT("rows"."1 low text", 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT("rows"."1 low text", -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER("rows"."1 low text")
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g')))
+              END,
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 1 low",
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 unit", '[INVISIBLE]', '', 'g'))), '') AS "unit 1 low",
           NULLIF(
-            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
+            CASE
+              WHEN STRLEN("rows"."1 unit") = LENGTH("rows"."1 unit")
+              AND (
+                ARRAY_EXTRACT("rows"."1 unit", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."1 unit", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."1 unit")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 unit", '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ) AS "unit 1 low",
+          NULLIF(
+            CASE
+              WHEN STRLEN("rows"."1 high text") = LENGTH("rows"."1 high text")
+              AND (
+                ARRAY_EXTRACT("rows"."1 high text", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."1 high text", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."1 high text")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g')))
+            END,
             ''
           ) AS "text 1 high",
           REGEXP_EXTRACT(
             NULLIF(
-              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
+              CASE
+                WHEN STRLEN("rows"."1 high text") = LENGTH("rows"."1 high text")
+                AND (
+                  ARRAY_EXTRACT("rows"."1 high text", 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT("rows"."1 high text", -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER("rows"."1 high text")
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g')))
+              END,
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 1 high",
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 unit", '[INVISIBLE]', '', 'g'))), '') AS "unit 1 high"
+          NULLIF(
+            CASE
+              WHEN STRLEN("rows"."1 unit") = LENGTH("rows"."1 unit")
+              AND (
+                ARRAY_EXTRACT("rows"."1 unit", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."1 unit", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."1 unit")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 unit", '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ) AS "unit 1 high"
         FROM (
           SELECT
             line,
@@ -536,29 +972,69 @@ FROM (
             END AS "record fault",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                NULLIF(
+                  CASE
+                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+                    THEN LIST_EXTRACT("field", 2)
+                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+                  END,
+                  ''
+                ),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN STRUCT_EXTRACT(
                 REGEXP_EXTRACT(
-                  NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                  NULLIF(
+                    CASE
+                      WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+                      AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+                      THEN LIST_EXTRACT("field", 2)
+                      ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+                    END,
+                    ''
+                  ),
                   '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                   ['low', 'high']
                 ),
                 'low'
               )
-              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+              ELSE NULLIF(
+                CASE
+                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+                  THEN LIST_EXTRACT("field", 2)
+                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+                END,
+                ''
+              )
             END AS "0 low text",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                NULLIF(
+                  CASE
+                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+                    THEN LIST_EXTRACT("field", 2)
+                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+                  END,
+                  ''
+                ),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN COALESCE(
                 NULLIF(
                   STRUCT_EXTRACT(
                     REGEXP_EXTRACT(
-                      NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                      NULLIF(
+                        CASE
+                          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+                          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+                          THEN LIST_EXTRACT("field", 2)
+                          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+                        END,
+                        ''
+                      ),
                       '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                       ['low', 'high']
                     ),
@@ -568,41 +1044,97 @@ FROM (
                 ),
                 STRUCT_EXTRACT(
                   REGEXP_EXTRACT(
-                    NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                    NULLIF(
+                      CASE
+                        WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+                        AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+                        THEN LIST_EXTRACT("field", 2)
+                        ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+                      END,
+                      ''
+                    ),
                     '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                     ['low', 'high']
                   ),
                   'low'
                 )
               )
-              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+              ELSE NULLIF(
+                CASE
+                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+                  THEN LIST_EXTRACT("field", 2)
+                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+                END,
+                ''
+              )
             END AS "0 high text",
             LIST_EXTRACT("field", 3) AS "0 unit",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                NULLIF(
+                  CASE
+                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 4), 1) BETWEEN '!' AND '~'
+                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 4), -1) BETWEEN '!' AND '~'
+                    THEN LIST_EXTRACT("field", 4)
+                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g')
+                  END,
+                  ''
+                ),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN STRUCT_EXTRACT(
                 REGEXP_EXTRACT(
-                  NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                  NULLIF(
+                    CASE
+                      WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 4), 1) BETWEEN '!' AND '~'
+                      AND ARRAY_EXTRACT(LIST_EXTRACT("field", 4), -1) BETWEEN '!' AND '~'
+                      THEN LIST_EXTRACT("field", 4)
+                      ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g')
+                    END,
+                    ''
+                  ),
                   '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                   ['low', 'high']
                 ),
                 'low'
               )
-              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+              ELSE NULLIF(
+                CASE
+                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 4), 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 4), -1) BETWEEN '!' AND '~'
+                  THEN LIST_EXTRACT("field", 4)
+                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g')
+                END,
+                ''
+              )
             END AS "1 low text",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                NULLIF(
+                  CASE
+                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 4), 1) BETWEEN '!' AND '~'
+                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 4), -1) BETWEEN '!' AND '~'
+                    THEN LIST_EXTRACT("field", 4)
+                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g')
+                  END,
+                  ''
+                ),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN COALESCE(
                 NULLIF(
                   STRUCT_EXTRACT(
                     REGEXP_EXTRACT(
-                      NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                      NULLIF(
+                        CASE
+                          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 4), 1) BETWEEN '!' AND '~'
+                          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 4), -1) BETWEEN '!' AND '~'
+                          THEN LIST_EXTRACT("field", 4)
+                          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g')
+                        END,
+                        ''
+                      ),
                       '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                       ['low', 'high']
                     ),
@@ -612,14 +1144,30 @@ FROM (
                 ),
                 STRUCT_EXTRACT(
                   REGEXP_EXTRACT(
-                    NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                    NULLIF(
+                      CASE
+                        WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 4), 1) BETWEEN '!' AND '~'
+                        AND ARRAY_EXTRACT(LIST_EXTRACT("field", 4), -1) BETWEEN '!' AND '~'
+                        THEN LIST_EXTRACT("field", 4)
+                        ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g')
+                      END,
+                      ''
+                    ),
                     '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                     ['low', 'high']
                   ),
                   'low'
                 )
               )
-              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+              ELSE NULLIF(
+                CASE
+                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 4), 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 4), -1) BETWEEN '!' AND '~'
+                  THEN LIST_EXTRACT("field", 4)
+                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g')
+                END,
+                ''
+              )
             END AS "1 high text",
             LIST_EXTRACT("field", 5) AS "1 unit",
             LIST_EXTRACT("field", 6) AS "2 label text"
@@ -633,7 +1181,12 @@ FROM (
 ) AS parsed
 LEFT JOIN "temp"."main"."srsql_code" AS "code_sex"
   ON "code_sex"."qid" = 'sex'
-  AND "code_sex"."code" = NULLIF(
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
-    ''
-  )
+  AND "code_sex"."code" = CASE
+    WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
+    AND (
+      ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
+      AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
+    )
+    THEN UPPER("parsed"."2 label text")
+    ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
+  END

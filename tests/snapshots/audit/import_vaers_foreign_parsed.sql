@@ -5,10 +5,26 @@ SELECT
     WHEN REGEXP_FULL_MATCH("parsed"."case text", '[0-9]+')
     THEN TRY_CAST("parsed"."case text" AS BIGINT)
     WHEN REGEXP_FULL_MATCH(
-      NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+      NULLIF(
+        CASE
+          WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
+          THEN "parsed"."case text"
+          ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
+        END,
+        ''
+      ),
       '[0-9]+'
     )
-    THEN TRY_CAST(NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+    THEN TRY_CAST(NULLIF(
+      CASE
+        WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
+        THEN "parsed"."case text"
+        ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
+      END,
+      ''
+    ) AS BIGINT)
   END AS "case_id",
   "parsed"."group_label",
   "0 low",
@@ -19,7 +35,15 @@ SELECT
     ) IS NULL
     THEN "code_sex"."label"
     WHEN NULLIF(
-      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g'))),
+      CASE
+        WHEN STRLEN("parsed"."1 label text") = LENGTH("parsed"."1 label text")
+        AND (
+          ARRAY_EXTRACT("parsed"."1 label text", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("parsed"."1 label text", -1) BETWEEN '!' AND '~'
+        )
+        THEN UPPER("parsed"."1 label text")
+        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g')))
+      END,
       ''
     ) IN ('*', 'ANY')
     THEN 'Any'
@@ -30,7 +54,15 @@ SELECT
     ) IS NULL
     THEN "code_state"."label"
     WHEN NULLIF(
-      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+      CASE
+        WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
+        AND (
+          ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
+        )
+        THEN UPPER("parsed"."2 label text")
+        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
+      END,
       ''
     ) IN ('*', 'ANY')
     THEN 'Any'
@@ -44,7 +76,15 @@ SELECT
     ) IS NULL
     THEN "record fault"
     WHEN (
-      NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+      NULLIF(
+        CASE
+          WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
+          THEN "parsed"."case text"
+          ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
+        END,
+        ''
+      )
     ) IS NULL
     THEN 'no case id'
     WHEN (
@@ -52,10 +92,26 @@ SELECT
         WHEN REGEXP_FULL_MATCH("parsed"."case text", '[0-9]+')
         THEN TRY_CAST("parsed"."case text" AS BIGINT)
         WHEN REGEXP_FULL_MATCH(
-          NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+          NULLIF(
+            CASE
+              WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
+              THEN "parsed"."case text"
+              ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
+            END,
+            ''
+          ),
           '[0-9]+'
         )
-        THEN TRY_CAST(NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+        THEN TRY_CAST(NULLIF(
+          CASE
+            WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
+            THEN "parsed"."case text"
+            ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
+          END,
+          ''
+        ) AS BIGINT)
       END
     ) IS NULL
     THEN CONCAT('the case id is not an integer: ', "parsed"."case text")
@@ -83,7 +139,15 @@ SELECT
       CASE
         WHEN NOT (
           NULLIF(
-            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g'))),
+            CASE
+              WHEN STRLEN("parsed"."1 label text") = LENGTH("parsed"."1 label text")
+              AND (
+                ARRAY_EXTRACT("parsed"."1 label text", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("parsed"."1 label text", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("parsed"."1 label text")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g')))
+            END,
             ''
           )
         ) IS NULL
@@ -95,7 +159,15 @@ SELECT
     ) IS NULL
     AND NOT (
       NULLIF(
-        UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g'))),
+        CASE
+          WHEN STRLEN("parsed"."1 label text") = LENGTH("parsed"."1 label text")
+          AND (
+            ARRAY_EXTRACT("parsed"."1 label text", 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT("parsed"."1 label text", -1) BETWEEN '!' AND '~'
+          )
+          THEN UPPER("parsed"."1 label text")
+          ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g')))
+        END,
         ''
       ) IN ('*', 'ANY')
     )
@@ -104,7 +176,15 @@ SELECT
       CASE
         WHEN NOT (
           NULLIF(
-            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+            CASE
+              WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
+              AND (
+                ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("parsed"."2 label text")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
+            END,
             ''
           )
         ) IS NULL
@@ -116,7 +196,15 @@ SELECT
     ) IS NULL
     AND NOT (
       NULLIF(
-        UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
+        CASE
+          WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
+          AND (
+            ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
+          )
+          THEN UPPER("parsed"."2 label text")
+          ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
+        END,
         ''
       ) IN ('*', 'ANY')
     )
@@ -130,8 +218,30 @@ FROM (
         CASE
           WHEN "text 0 low" IS NULL
           OR "text 0 low" IN (
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+            NULLIF(
+              CASE
+                WHEN STRLEN('*') = LENGTH('*')
+                AND (
+                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('*')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            ),
+            NULLIF(
+              CASE
+                WHEN STRLEN('ANY') = LENGTH('ANY')
+                AND (
+                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('ANY')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            )
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -147,8 +257,30 @@ FROM (
       AND NOT (
         "text 0 low" IS NULL
         OR "text 0 low" IN (
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+          NULLIF(
+            CASE
+              WHEN STRLEN('*') = LENGTH('*')
+              AND (
+                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('*')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ),
+          NULLIF(
+            CASE
+              WHEN STRLEN('ANY') = LENGTH('ANY')
+              AND (
+                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('ANY')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          )
         )
       )
       THEN TRY_CAST("granules 0 low" AS BIGINT)
@@ -156,8 +288,30 @@ FROM (
     CASE
       WHEN "text 0 low" IS NULL
       OR "text 0 low" IN (
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+        NULLIF(
+          CASE
+            WHEN STRLEN('*') = LENGTH('*')
+            AND (
+              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('*')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        ),
+        NULLIF(
+          CASE
+            WHEN STRLEN('ANY') = LENGTH('ANY')
+            AND (
+              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('ANY')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        )
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -174,8 +328,30 @@ FROM (
         CASE
           WHEN "text 0 high" IS NULL
           OR "text 0 high" IN (
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+            NULLIF(
+              CASE
+                WHEN STRLEN('*') = LENGTH('*')
+                AND (
+                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('*')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            ),
+            NULLIF(
+              CASE
+                WHEN STRLEN('ANY') = LENGTH('ANY')
+                AND (
+                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER('ANY')
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            )
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -191,8 +367,30 @@ FROM (
       AND NOT (
         "text 0 high" IS NULL
         OR "text 0 high" IN (
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+          NULLIF(
+            CASE
+              WHEN STRLEN('*') = LENGTH('*')
+              AND (
+                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('*')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ),
+          NULLIF(
+            CASE
+              WHEN STRLEN('ANY') = LENGTH('ANY')
+              AND (
+                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER('ANY')
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          )
         )
       )
       THEN TRY_CAST("granules 0 high" AS BIGINT)
@@ -200,8 +398,30 @@ FROM (
     CASE
       WHEN "text 0 high" IS NULL
       OR "text 0 high" IN (
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
+        NULLIF(
+          CASE
+            WHEN STRLEN('*') = LENGTH('*')
+            AND (
+              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('*')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        ),
+        NULLIF(
+          CASE
+            WHEN STRLEN('ANY') = LENGTH('ANY')
+            AND (
+              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER('ANY')
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        )
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -269,24 +489,56 @@ FROM (
         SELECT
           *,
           NULLIF(
-            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
+            CASE
+              WHEN STRLEN("rows"."0 low text") = LENGTH("rows"."0 low text")
+              AND (
+                ARRAY_EXTRACT("rows"."0 low text", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."0 low text", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."0 low text")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g')))
+            END,
             ''
           ) AS "text 0 low",
           REGEXP_EXTRACT(
             NULLIF(
-              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
+              CASE
+                WHEN STRLEN("rows"."0 low text") = LENGTH("rows"."0 low text")
+                AND (
+                  ARRAY_EXTRACT("rows"."0 low text", 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT("rows"."0 low text", -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER("rows"."0 low text")
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g')))
+              END,
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 0 low",
           NULLIF(
-            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
+            CASE
+              WHEN STRLEN("rows"."0 high text") = LENGTH("rows"."0 high text")
+              AND (
+                ARRAY_EXTRACT("rows"."0 high text", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."0 high text", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."0 high text")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g')))
+            END,
             ''
           ) AS "text 0 high",
           REGEXP_EXTRACT(
             NULLIF(
-              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
+              CASE
+                WHEN STRLEN("rows"."0 high text") = LENGTH("rows"."0 high text")
+                AND (
+                  ARRAY_EXTRACT("rows"."0 high text", 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT("rows"."0 high text", -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER("rows"."0 high text")
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g')))
+              END,
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
@@ -307,29 +559,69 @@ FROM (
             END AS "record fault",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                NULLIF(
+                  CASE
+                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+                    THEN LIST_EXTRACT("field", 2)
+                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+                  END,
+                  ''
+                ),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN STRUCT_EXTRACT(
                 REGEXP_EXTRACT(
-                  NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                  NULLIF(
+                    CASE
+                      WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+                      AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+                      THEN LIST_EXTRACT("field", 2)
+                      ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+                    END,
+                    ''
+                  ),
                   '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                   ['low', 'high']
                 ),
                 'low'
               )
-              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+              ELSE NULLIF(
+                CASE
+                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+                  THEN LIST_EXTRACT("field", 2)
+                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+                END,
+                ''
+              )
             END AS "0 low text",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                NULLIF(
+                  CASE
+                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+                    THEN LIST_EXTRACT("field", 2)
+                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+                  END,
+                  ''
+                ),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN COALESCE(
                 NULLIF(
                   STRUCT_EXTRACT(
                     REGEXP_EXTRACT(
-                      NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                      NULLIF(
+                        CASE
+                          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+                          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+                          THEN LIST_EXTRACT("field", 2)
+                          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+                        END,
+                        ''
+                      ),
                       '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                       ['low', 'high']
                     ),
@@ -339,14 +631,30 @@ FROM (
                 ),
                 STRUCT_EXTRACT(
                   REGEXP_EXTRACT(
-                    NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+                    NULLIF(
+                      CASE
+                        WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+                        AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+                        THEN LIST_EXTRACT("field", 2)
+                        ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+                      END,
+                      ''
+                    ),
                     '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                     ['low', 'high']
                   ),
                   'low'
                 )
               )
-              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+              ELSE NULLIF(
+                CASE
+                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+                  THEN LIST_EXTRACT("field", 2)
+                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+                END,
+                ''
+              )
             END AS "0 high text",
             LIST_EXTRACT("field", 3) AS "1 label text",
             LIST_EXTRACT("field", 4) AS "2 label text",
@@ -363,13 +671,23 @@ FROM (
 ) AS parsed
 LEFT JOIN "temp"."main"."srsql_code" AS "code_sex"
   ON "code_sex"."qid" = 'sex'
-  AND "code_sex"."code" = NULLIF(
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g'))),
-    ''
-  )
+  AND "code_sex"."code" = CASE
+    WHEN STRLEN("parsed"."1 label text") = LENGTH("parsed"."1 label text")
+    AND (
+      ARRAY_EXTRACT("parsed"."1 label text", 1) BETWEEN '!' AND '~'
+      AND ARRAY_EXTRACT("parsed"."1 label text", -1) BETWEEN '!' AND '~'
+    )
+    THEN UPPER("parsed"."1 label text")
+    ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g')))
+  END
 LEFT JOIN "temp"."main"."srsql_code" AS "code_state"
   ON "code_state"."qid" = 'state'
-  AND "code_state"."code" = NULLIF(
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
-    ''
-  )
+  AND "code_state"."code" = CASE
+    WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
+    AND (
+      ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
+      AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
+    )
+    THEN UPPER("parsed"."2 label text")
+    ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
+  END

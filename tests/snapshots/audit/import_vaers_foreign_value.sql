@@ -2,7 +2,18 @@ CREATE OR REPLACE TEMPORARY TABLE srsql_foreign_value AS
 SELECT
   split.line,
   'symptom' AS "attribute",
-  NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '') AS "term"
+  NULLIF(
+    CASE
+      WHEN STRLEN("split"."value") = LENGTH("split"."value")
+      AND (
+        ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
+      )
+      THEN UPPER("split"."value")
+      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
+    END,
+    ''
+  ) AS "term"
 FROM (
   SELECT
     p.line,
@@ -11,13 +22,35 @@ FROM (
 ) AS split
 WHERE
   NOT (
-    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '')
+    NULLIF(
+      CASE
+        WHEN STRLEN("split"."value") = LENGTH("split"."value")
+        AND (
+          ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
+        )
+        THEN UPPER("split"."value")
+        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
+      END,
+      ''
+    )
   ) IS NULL
 UNION ALL
 SELECT
   split.line,
   'symptom' AS "attribute",
-  NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '') AS "term"
+  NULLIF(
+    CASE
+      WHEN STRLEN("split"."value") = LENGTH("split"."value")
+      AND (
+        ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
+      )
+      THEN UPPER("split"."value")
+      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
+    END,
+    ''
+  ) AS "term"
 FROM (
   SELECT
     p.line,
@@ -26,13 +59,35 @@ FROM (
 ) AS split
 WHERE
   NOT (
-    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '')
+    NULLIF(
+      CASE
+        WHEN STRLEN("split"."value") = LENGTH("split"."value")
+        AND (
+          ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
+        )
+        THEN UPPER("split"."value")
+        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
+      END,
+      ''
+    )
   ) IS NULL
 UNION ALL
 SELECT
   split.line,
   'symptom' AS "attribute",
-  NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '') AS "term"
+  NULLIF(
+    CASE
+      WHEN STRLEN("split"."value") = LENGTH("split"."value")
+      AND (
+        ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
+      )
+      THEN UPPER("split"."value")
+      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
+    END,
+    ''
+  ) AS "term"
 FROM (
   SELECT
     p.line,
@@ -41,5 +96,16 @@ FROM (
 ) AS split
 WHERE
   NOT (
-    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g'))), '')
+    NULLIF(
+      CASE
+        WHEN STRLEN("split"."value") = LENGTH("split"."value")
+        AND (
+          ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
+        )
+        THEN UPPER("split"."value")
+        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
+      END,
+      ''
+    )
   ) IS NULL

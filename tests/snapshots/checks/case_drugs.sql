@@ -6,7 +6,15 @@ FROM "release_2011q4"."drug" AS "v"
 JOIN (
   SELECT
     "d"."text",
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
+    CASE
+      WHEN STRLEN("d"."text") = LENGTH("d"."text")
+      AND (
+        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
+      )
+      THEN UPPER("d"."text")
+      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
+    END AS term
   FROM (
     SELECT
       MIN("v"."drugname") AS text
@@ -15,6 +23,14 @@ JOIN (
       "v"."drugname"
   ) AS d
   WHERE
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
+    CASE
+      WHEN STRLEN("d"."text") = LENGTH("d"."text")
+      AND (
+        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
+      )
+      THEN UPPER("d"."text")
+      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
+    END <> ''
 ) AS "n"
   ON "v"."drugname" = "n"."text"

@@ -7,7 +7,15 @@ FROM "release_2011q4"."indi" AS "v"
 JOIN (
   SELECT
     "d"."text",
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
+    CASE
+      WHEN STRLEN("d"."text") = LENGTH("d"."text")
+      AND (
+        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
+      )
+      THEN UPPER("d"."text")
+      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
+    END AS term
   FROM (
     SELECT
       MIN("v"."indi_pt") AS text
@@ -16,7 +24,15 @@ JOIN (
       "v"."indi_pt"
   ) AS d
   WHERE
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
+    CASE
+      WHEN STRLEN("d"."text") = LENGTH("d"."text")
+      AND (
+        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
+      )
+      THEN UPPER("d"."text")
+      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
+    END <> ''
 ) AS "n"
   ON "v"."indi_pt" = "n"."text"
 UNION ALL
@@ -29,7 +45,15 @@ FROM "release_2011q4"."reac" AS "v"
 JOIN (
   SELECT
     "d"."text",
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
+    CASE
+      WHEN STRLEN("d"."text") = LENGTH("d"."text")
+      AND (
+        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
+      )
+      THEN UPPER("d"."text")
+      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
+    END AS term
   FROM (
     SELECT
       MIN("v"."pt") AS text
@@ -38,6 +62,14 @@ JOIN (
       "v"."pt"
   ) AS d
   WHERE
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
+    CASE
+      WHEN STRLEN("d"."text") = LENGTH("d"."text")
+      AND (
+        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
+      )
+      THEN UPPER("d"."text")
+      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
+    END <> ''
 ) AS "n"
   ON "v"."pt" = "n"."text"

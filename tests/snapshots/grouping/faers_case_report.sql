@@ -1,7 +1,7 @@
 CREATE OR REPLACE TEMPORARY TABLE srsql_case_report AS
 SELECT
   CAST((
-    DENSE_RANK() OVER (ORDER BY TRY_CAST("t"."caseid" AS INT128), "t"."caseid") - 1
+    DENSE_RANK() OVER (ORDER BY "t"."caseid") - 1
   ) AS INT) AS case_no,
   "t"."primaryid" AS report_id,
   "t"."caseid" AS case_id

@@ -1,9 +1,7 @@
 CREATE OR REPLACE TEMPORARY TABLE srsql_case_report AS
 SELECT
   CAST((
-    ROW_NUMBER() OVER (
-      ORDER BY TRY_CAST("t"."caseid" AS INT128), "t"."caseid", TRY_CAST("t"."primaryid" AS INT128), "t"."primaryid"
-    ) - 1
+    ROW_NUMBER() OVER (ORDER BY "t"."caseid", "t"."primaryid") - 1
   ) AS INT) AS case_no,
   "t"."primaryid" AS report_id,
   "t"."caseid" AS case_id

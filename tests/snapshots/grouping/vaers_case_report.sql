@@ -1,7 +1,7 @@
 CREATE OR REPLACE TEMPORARY TABLE srsql_case_report AS
 SELECT
   CAST((
-    DENSE_RANK() OVER (ORDER BY TRY_CAST("t"."vaers_id" AS INT128), "t"."vaers_id") - 1
+    DENSE_RANK() OVER (ORDER BY "t"."vaers_id") - 1
   ) AS INT) AS case_no,
   "t"."vaers_id" AS report_id,
   "t"."vaers_id" AS case_id

@@ -74,19 +74,51 @@ FROM (
       WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
       THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
       WHEN REGEXP_FULL_MATCH(
-        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+        NULLIF(
+          CASE
+            WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
+            THEN LIST_EXTRACT("field", 1)
+            ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
+          END,
+          ''
+        ),
         '[0-9]+'
       )
-      THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+      THEN TRY_CAST(NULLIF(
+        CASE
+          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
+          THEN LIST_EXTRACT("field", 1)
+          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
+        END,
+        ''
+      ) AS BIGINT)
     END AS "primaryid",
     CASE
       WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 2), '[0-9]+')
       THEN TRY_CAST(LIST_EXTRACT("field", 2) AS BIGINT)
       WHEN REGEXP_FULL_MATCH(
-        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+        NULLIF(
+          CASE
+            WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+            THEN LIST_EXTRACT("field", 2)
+            ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+          END,
+          ''
+        ),
         '[0-9]+'
       )
-      THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+      THEN TRY_CAST(NULLIF(
+        CASE
+          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+          THEN LIST_EXTRACT("field", 2)
+          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+        END,
+        ''
+      ) AS BIGINT)
     END AS "caseid",
     CAST(NULL AS TEXT) AS "caseversion",
     NULLIF(LIST_EXTRACT("field", 3), '') AS "i_f_code",
@@ -196,13 +228,46 @@ LEFT JOIN (
       FROM (
         SELECT
           *,
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), '') AS "text age",
+          NULLIF(
+            CASE
+              WHEN STRLEN("rows"."age") = LENGTH("rows"."age")
+              AND (
+                ARRAY_EXTRACT("rows"."age", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."age", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."age")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ) AS "text age",
           REGEXP_EXTRACT(
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(
+              CASE
+                WHEN STRLEN("rows"."age") = LENGTH("rows"."age")
+                AND (
+                  ARRAY_EXTRACT("rows"."age", 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT("rows"."age", -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER("rows"."age")
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part age",
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_cod", '[INVISIBLE]', '', 'g'))), '') AS "unit age"
+          NULLIF(
+            CASE
+              WHEN STRLEN("rows"."age_cod") = LENGTH("rows"."age_cod")
+              AND (
+                ARRAY_EXTRACT("rows"."age_cod", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."age_cod", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."age_cod")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_cod", '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ) AS "unit age"
         FROM (
           SELECT DISTINCT
             NULLIF(LIST_EXTRACT("field", 4), '') AS "age",
@@ -293,13 +358,46 @@ LEFT JOIN (
       FROM (
         SELECT
           *,
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), '') AS "text wt",
+          NULLIF(
+            CASE
+              WHEN STRLEN("rows"."wt") = LENGTH("rows"."wt")
+              AND (
+                ARRAY_EXTRACT("rows"."wt", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."wt", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."wt")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ) AS "text wt",
           REGEXP_EXTRACT(
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(
+              CASE
+                WHEN STRLEN("rows"."wt") = LENGTH("rows"."wt")
+                AND (
+                  ARRAY_EXTRACT("rows"."wt", 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT("rows"."wt", -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER("rows"."wt")
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part wt",
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt_cod", '[INVISIBLE]', '', 'g'))), '') AS "unit wt"
+          NULLIF(
+            CASE
+              WHEN STRLEN("rows"."wt_cod") = LENGTH("rows"."wt_cod")
+              AND (
+                ARRAY_EXTRACT("rows"."wt_cod", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."wt_cod", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."wt_cod")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt_cod", '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ) AS "unit wt"
         FROM (
           SELECT DISTINCT
             NULLIF(LIST_EXTRACT("field", 7), '') AS "wt",
@@ -321,6 +419,14 @@ LEFT JOIN (
   AND "parsed"."wt_cod" IS NOT DISTINCT FROM "number_wt"."wt_cod"
 LEFT JOIN "temp"."main"."srsql_code" AS "code_sex"
   ON "code_sex"."qid" = 'sex'
-  AND "code_sex"."code" = NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."sex", '[INVISIBLE]', '', 'g'))), '')
+  AND "code_sex"."code" = CASE
+    WHEN STRLEN("parsed"."sex") = LENGTH("parsed"."sex")
+    AND (
+      ARRAY_EXTRACT("parsed"."sex", 1) BETWEEN '!' AND '~'
+      AND ARRAY_EXTRACT("parsed"."sex", -1) BETWEEN '!' AND '~'
+    )
+    THEN UPPER("parsed"."sex")
+    ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."sex", '[INVISIBLE]', '', 'g')))
+  END
 ORDER BY
   "parsed"."line"

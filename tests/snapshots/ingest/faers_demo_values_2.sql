@@ -82,13 +82,46 @@ FROM (
       FROM (
         SELECT
           *,
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), '') AS "text wt",
+          NULLIF(
+            CASE
+              WHEN STRLEN("rows"."wt") = LENGTH("rows"."wt")
+              AND (
+                ARRAY_EXTRACT("rows"."wt", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."wt", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."wt")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ) AS "text wt",
           REGEXP_EXTRACT(
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(
+              CASE
+                WHEN STRLEN("rows"."wt") = LENGTH("rows"."wt")
+                AND (
+                  ARRAY_EXTRACT("rows"."wt", 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT("rows"."wt", -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER("rows"."wt")
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part wt",
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt_cod", '[INVISIBLE]', '', 'g'))), '') AS "unit wt"
+          NULLIF(
+            CASE
+              WHEN STRLEN("rows"."wt_cod") = LENGTH("rows"."wt_cod")
+              AND (
+                ARRAY_EXTRACT("rows"."wt_cod", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."wt_cod", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."wt_cod")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt_cod", '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ) AS "unit wt"
         FROM (
           SELECT
             *

@@ -22,20 +22,52 @@ SELECT
 FROM (
   SELECT
     "r"."line" AS line,
-    NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS value,
+    NULLIF(
+      CASE
+        WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+        THEN LIST_EXTRACT("field", 2)
+        ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+      END,
+      ''
+    ) AS value,
     CASE
       WHEN NOT (
-        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+        NULLIF(
+          CASE
+            WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+            THEN LIST_EXTRACT("field", 2)
+            ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+          END,
+          ''
+        )
       ) IS NULL
       AND (
         CASE
           WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 2), '[0-9]+')
           THEN TRY_CAST(LIST_EXTRACT("field", 2) AS BIGINT)
           WHEN REGEXP_FULL_MATCH(
-            NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+            NULLIF(
+              CASE
+                WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+                THEN LIST_EXTRACT("field", 2)
+                ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+              END,
+              ''
+            ),
             '[0-9]+'
           )
-          THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+          THEN TRY_CAST(NULLIF(
+            CASE
+              WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
+              THEN LIST_EXTRACT("field", 2)
+              ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
+            END,
+            ''
+          ) AS BIGINT)
         END
       ) IS NULL
       THEN 'case id is not an integer'

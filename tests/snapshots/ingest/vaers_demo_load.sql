@@ -76,10 +76,26 @@ FROM (
       WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
       THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
       WHEN REGEXP_FULL_MATCH(
-        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+        NULLIF(
+          CASE
+            WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
+            THEN LIST_EXTRACT("field", 1)
+            ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
+          END,
+          ''
+        ),
         '[0-9]+'
       )
-      THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+      THEN TRY_CAST(NULLIF(
+        CASE
+          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
+          THEN LIST_EXTRACT("field", 1)
+          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
+        END,
+        ''
+      ) AS BIGINT)
     END AS "vaers_id",
     NULLIF(LIST_EXTRACT("field", 2), '') AS "recvdate",
     NULLIF(LIST_EXTRACT("field", 3), '') AS "state",
@@ -173,9 +189,31 @@ LEFT JOIN (
       FROM (
         SELECT
           *,
-          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), '') AS "text age",
+          NULLIF(
+            CASE
+              WHEN STRLEN("rows"."age_yrs") = LENGTH("rows"."age_yrs")
+              AND (
+                ARRAY_EXTRACT("rows"."age_yrs", 1) BETWEEN '!' AND '~'
+                AND ARRAY_EXTRACT("rows"."age_yrs", -1) BETWEEN '!' AND '~'
+              )
+              THEN UPPER("rows"."age_yrs")
+              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g')))
+            END,
+            ''
+          ) AS "text age",
           REGEXP_EXTRACT(
-            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(
+              CASE
+                WHEN STRLEN("rows"."age_yrs") = LENGTH("rows"."age_yrs")
+                AND (
+                  ARRAY_EXTRACT("rows"."age_yrs", 1) BETWEEN '!' AND '~'
+                  AND ARRAY_EXTRACT("rows"."age_yrs", -1) BETWEEN '!' AND '~'
+                )
+                THEN UPPER("rows"."age_yrs")
+                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g')))
+              END,
+              ''
+            ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part age"
@@ -198,9 +236,25 @@ LEFT JOIN (
   ON "parsed"."age_yrs" = "number_age"."age_yrs"
 LEFT JOIN "temp"."main"."srsql_code" AS "code_sex"
   ON "code_sex"."qid" = 'sex'
-  AND "code_sex"."code" = NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."sex", '[INVISIBLE]', '', 'g'))), '')
+  AND "code_sex"."code" = CASE
+    WHEN STRLEN("parsed"."sex") = LENGTH("parsed"."sex")
+    AND (
+      ARRAY_EXTRACT("parsed"."sex", 1) BETWEEN '!' AND '~'
+      AND ARRAY_EXTRACT("parsed"."sex", -1) BETWEEN '!' AND '~'
+    )
+    THEN UPPER("parsed"."sex")
+    ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."sex", '[INVISIBLE]', '', 'g')))
+  END
 LEFT JOIN "temp"."main"."srsql_code" AS "code_state"
   ON "code_state"."qid" = 'state'
-  AND "code_state"."code" = NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."state", '[INVISIBLE]', '', 'g'))), '')
+  AND "code_state"."code" = CASE
+    WHEN STRLEN("parsed"."state") = LENGTH("parsed"."state")
+    AND (
+      ARRAY_EXTRACT("parsed"."state", 1) BETWEEN '!' AND '~'
+      AND ARRAY_EXTRACT("parsed"."state", -1) BETWEEN '!' AND '~'
+    )
+    THEN UPPER("parsed"."state")
+    ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."state", '[INVISIBLE]', '', 'g')))
+  END
 ORDER BY
   "parsed"."line"

@@ -25,7 +25,18 @@ FROM (
     "raw"."sex" AS value,
     CASE
       WHEN NOT (
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."sex", '[INVISIBLE]', '', 'g'))), '')
+        NULLIF(
+          CASE
+            WHEN STRLEN("raw"."sex") = LENGTH("raw"."sex")
+            AND (
+              ARRAY_EXTRACT("raw"."sex", 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT("raw"."sex", -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER("raw"."sex")
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."sex", '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        )
       ) IS NULL
       AND (
         "code_sex"."code"
@@ -45,7 +56,15 @@ FROM (
   ) AS raw
   LEFT JOIN "temp"."main"."srsql_code" AS "code_sex"
     ON "code_sex"."qid" = 'sex'
-    AND "code_sex"."code" = NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."sex", '[INVISIBLE]', '', 'g'))), '')
+    AND "code_sex"."code" = CASE
+      WHEN STRLEN("raw"."sex") = LENGTH("raw"."sex")
+      AND (
+        ARRAY_EXTRACT("raw"."sex", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("raw"."sex", -1) BETWEEN '!' AND '~'
+      )
+      THEN UPPER("raw"."sex")
+      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."sex", '[INVISIBLE]', '', 'g')))
+    END
 ) AS found
 WHERE
   NOT (

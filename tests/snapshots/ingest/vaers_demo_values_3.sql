@@ -25,7 +25,18 @@ FROM (
     "raw"."state" AS value,
     CASE
       WHEN NOT (
-        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."state", '[INVISIBLE]', '', 'g'))), '')
+        NULLIF(
+          CASE
+            WHEN STRLEN("raw"."state") = LENGTH("raw"."state")
+            AND (
+              ARRAY_EXTRACT("raw"."state", 1) BETWEEN '!' AND '~'
+              AND ARRAY_EXTRACT("raw"."state", -1) BETWEEN '!' AND '~'
+            )
+            THEN UPPER("raw"."state")
+            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."state", '[INVISIBLE]', '', 'g')))
+          END,
+          ''
+        )
       ) IS NULL
       AND (
         "code_state"."code"
@@ -45,7 +56,15 @@ FROM (
   ) AS raw
   LEFT JOIN "temp"."main"."srsql_code" AS "code_state"
     ON "code_state"."qid" = 'state'
-    AND "code_state"."code" = NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."state", '[INVISIBLE]', '', 'g'))), '')
+    AND "code_state"."code" = CASE
+      WHEN STRLEN("raw"."state") = LENGTH("raw"."state")
+      AND (
+        ARRAY_EXTRACT("raw"."state", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("raw"."state", -1) BETWEEN '!' AND '~'
+      )
+      THEN UPPER("raw"."state")
+      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."state", '[INVISIBLE]', '', 'g')))
+    END
 ) AS found
 WHERE
   NOT (

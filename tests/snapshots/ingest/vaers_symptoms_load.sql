@@ -11,7 +11,15 @@ SELECT
   "parsed"."vaers_id",
   "parsed"."symptom",
   NULLIF(
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."symptom", '[INVISIBLE]', '', 'g'))),
+    CASE
+      WHEN STRLEN("parsed"."symptom") = LENGTH("parsed"."symptom")
+      AND (
+        ARRAY_EXTRACT("parsed"."symptom", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("parsed"."symptom", -1) BETWEEN '!' AND '~'
+      )
+      THEN UPPER("parsed"."symptom")
+      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."symptom", '[INVISIBLE]', '', 'g')))
+    END,
     ''
   )
 FROM (
@@ -21,10 +29,26 @@ FROM (
       WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
       THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
       WHEN REGEXP_FULL_MATCH(
-        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+        NULLIF(
+          CASE
+            WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
+            AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
+            THEN LIST_EXTRACT("field", 1)
+            ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
+          END,
+          ''
+        ),
         '[0-9]+'
       )
-      THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
+      THEN TRY_CAST(NULLIF(
+        CASE
+          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
+          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
+          THEN LIST_EXTRACT("field", 1)
+          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
+        END,
+        ''
+      ) AS BIGINT)
     END AS "vaers_id",
     UNNEST(
       CAST([
@@ -46,7 +70,15 @@ FROM (
 ) AS parsed
 WHERE
   NOT (
-    NULLIF(REGEXP_REPLACE("parsed"."symptom", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
+    NULLIF(
+      CASE
+        WHEN ARRAY_EXTRACT("parsed"."symptom", 1) BETWEEN '!' AND '~'
+        AND ARRAY_EXTRACT("parsed"."symptom", -1) BETWEEN '!' AND '~'
+        THEN "parsed"."symptom"
+        ELSE REGEXP_REPLACE("parsed"."symptom", '^[SPACES]+|[SPACES]+$', '', 'g')
+      END,
+      ''
+    )
   ) IS NULL
 ORDER BY
   "parsed"."line"
