@@ -223,14 +223,42 @@ def original_values(dataset: Dataset, quarter: str) -> exp.Query:
     return union_all(parts or [empty.where(exp.false())])
 
 
-def region_ends(dataset: Dataset, schema: str) -> exp.Query:
-    """(report, position, low, high) of the released rows, coded as the catalog codes them."""
+def shown_regions(dataset: Dataset, schema: str, kept: str | None) -> exp.Query:
+    """(report, reports, the columns of the region) of the released rows.
+
+    Args:
+        dataset: names the columns.
+        schema: of the views.
+        kept: the rows of ``srsql.kept_reports``: reports of one group that show the same are one
+            row, the least of them; None: each is a row.
+    """
+    report, rows = column(dataset.report_id, "v"), table(schema, dataset.report_table, alias="v")
+    region = [column(name, "v") for name in _published_qids(dataset)]
+    if kept is None:
+        one = exp.Literal.number(1).as_("reports")
+        return exp.select(report.as_("report"), one, *region).from_(rows)
+    number = exp.Count(this=exp.Star()).as_("reports")
+    return (
+        exp.select(exp.func("min", report.copy()).as_("report"), number, *region)
+        .from_(rows)
+        .join(
+            exp.to_table(kept, alias="k"),
+            on=report.eq(column("public_report", "k")),
+            join_type="left",
+        )
+        .group_by(column("group_id", "k"), *(each.copy() for each in region))
+    )
+
+
+def region_ends(dataset: Dataset, shown: str) -> exp.Query:
+    """(report, reports, position, low, high) of ``shown_regions``, coded as the catalog does."""
     parts: list[exp.Query] = []
     for position, qid in enumerate(dataset.qid):
         query = exp.select(
-            column(dataset.report_id, "v").as_("report"),
+            column("report", "v"),
+            column("reports", "v"),
             exp.Literal.number(position).as_("position"),
-        ).from_(table(schema, dataset.report_table, alias="v"))
+        ).from_(exp.to_table(shown, alias="v"))
         if qid.kind == "numeric":
             size = exp.Literal.number(format(qid.granularity, "f"))
             for end in ("low", "high"):

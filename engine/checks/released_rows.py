@@ -26,6 +26,7 @@ from srsql.engine.checks.published_regions import (
     region_ends,
     region_rows,
     report_values,
+    shown_regions,
 )
 from srsql.engine.measures import Measure
 from srsql.engine.warehouse.layout import raw_table
@@ -324,14 +325,18 @@ def check_catalog(evidence: Evidence) -> list[Measure]:
     """The catalog has the regions, terms and substantial symptoms that the views show."""
     dataset, schema = evidence.release.visible_dataset, evidence.release.schema
     values, symptoms = _values(evidence), case_symptoms(dataset, temporary(CASE_VALUES, alias="v"))
+    shown = shown_regions(dataset, schema, None if evidence.perturbed else "kept_report")
+    identity = literal("temp.main.srsql_identity")
     return evidence.ask(
         "check_catalog",
-        literal("temp.main.srsql_identity"),
+        literal("kept_report"),
         literal("seen_end"),
         values,
         literal("seen_symptom"),
         tables={
-            "seen_end": region_ends(dataset, schema).sql("duckdb"),
+            "kept_report": f"FROM srsql.kept_reports({identity}, {evidence.release.release_id:d})",
+            "seen_region": shown.sql("duckdb"),
+            "seen_end": region_ends(dataset, "seen_region").sql("duckdb"),
             "seen_symptom": symptoms.sql("duckdb"),
         },
     )

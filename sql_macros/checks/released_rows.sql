@@ -198,27 +198,29 @@ FROM (
     FROM listed
 ) AS f;
 
+-- What:    the released reports whose case the catalog has, with its group.
+-- Inputs:  identity_of(report_id, case_id, case_no, public_report, public_case).
+-- Outputs: case_no, group_id, public_report, public_case.
+CREATE OR REPLACE MACRO srsql.kept_reports(identity_of, of_release) AS TABLE
+SELECT m.case_no, m.group_id, i.public_report, i.public_case
+FROM srsql.member AS m
+INNER JOIN query_table(identity_of) AS i
+    ON m.case_no = i.case_no AND m.case_id = i.case_id::VARCHAR
+WHERE m.release_id = of_release;
+
 -- What:    the catalog, which audits read, has what the released views show: the region (or the
 --          perturbed values) of every report, every value of every case, every case with
 --          substantially many symptoms. A missing categorical QID is shown as the root of its
 --          hierarchy.
--- Inputs:  identity_of(report_id, case_id, case_no, public_report, public_case); ends_of(report,
---          position, low, high): the published regions, as the catalog codes them;
---          values_of(case_id, term); symptoms_of(case_id, attribute, symptoms): off the released
+-- Inputs:  kept_of: of srsql.kept_reports; ends_of(report, reports, position, low, high): the
+--          published regions, as the catalog codes them, of one report for so many of its group
+--          that show the same (of perturbed ones, each); values_of(case_id, term); symptoms_of(case_id, attribute, symptoms): off the released
 --          views.
 -- Outputs: three uniform rows.
 CREATE OR REPLACE MACRO srsql.check_catalog(
-    identity_of, ends_of, values_of, symptoms_of, of_release
+    kept_of, ends_of, values_of, symptoms_of, of_release
 ) AS TABLE
 WITH
-kept AS (
-    SELECT m.case_no, m.group_id, i.public_report, i.public_case
-    FROM srsql.member AS m
-    INNER JOIN query_table(identity_of) AS i
-        ON m.case_no = i.case_no AND m.case_id = i.case_id::VARCHAR
-    WHERE m.release_id = of_release
-),
-
 roots AS (
     SELECT a.position, n.pre, n.last
     FROM srsql.release AS r
@@ -241,22 +243,22 @@ coded AS (
 
 regions AS (
     SELECT
-        count(*) AS total,
-        count(*) FILTER (
+        coalesce(sum(e.reports), 0) AS total,
+        coalesce(sum(e.reports) FILTER (
             WHERE
             c.position IS NULL
             OR coalesce(p.low, c.low) IS DISTINCT FROM e.low
             OR coalesce(p.high, c.high) IS DISTINCT FROM e.high
-        ) AS n
+        ), 0) AS n
     FROM query_table(ends_of) AS e
-    LEFT JOIN kept AS k ON e.report = k.public_report
+    LEFT JOIN query_table(kept_of) AS k ON e.report = k.public_report
     LEFT JOIN coded AS c ON k.group_id = c.group_id AND e.position = c.position
     LEFT JOIN srsql.perturbed AS p
         ON p.release_id = of_release AND k.case_no = p.case_no AND e.position = p.position
 ),
 
 people AS (
-    SELECT DISTINCT k.public_case, k.case_no FROM kept AS k
+    SELECT DISTINCT k.public_case, k.case_no FROM query_table(kept_of) AS k
 ),
 
 held AS (

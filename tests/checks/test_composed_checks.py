@@ -15,6 +15,7 @@ from srsql.engine.checks.published_regions import (
     region_ends,
     region_rows,
     report_values,
+    shown_regions,
 )
 from srsql.engine.checks.released_rows import inside_query, quarter_reports, released_reports
 from srsql.engine.warehouse.statements import temporary
@@ -29,7 +30,9 @@ STATEMENTS: dict[str, exp.Query] = {
     "case_terms": case_terms(FAERS, SCHEMA, "term", {"indi_pt": "2011Q4"}),
     "case_drugs": case_terms(FAERS, SCHEMA, "drug", {}, drugs=True),
     "report_values": report_values(FAERS, SCHEMA),
-    "region_ends": region_ends(CATEGORIES, SCHEMA),
+    "shown_regions": shown_regions(CATEGORIES, SCHEMA, "kept_report"),
+    "shown_regions_of_reports": shown_regions(CATEGORIES, SCHEMA, None),
+    "region_ends": region_ends(CATEGORIES, "seen_region"),
     "case_symptoms": case_symptoms(FAERS, temporary("seen", alias="v")),
     "drawn_values": drawn_values_query(CATEGORIES, SCHEMA, 1),
     "inside": inside_query(FAERS, SCHEMA, 1, set()),

@@ -1,0 +1,18 @@
+SELECT
+  MIN("v"."primaryid") AS report,
+  COUNT(*) AS reports,
+  "v"."age_low",
+  "v"."age_high",
+  "v"."wt_low",
+  "v"."wt_high",
+  "v"."sex"
+FROM "release_2011q4"."demo" AS "v"
+LEFT JOIN kept_report AS k
+  ON "v"."primaryid" = "k"."public_report"
+GROUP BY
+  "k"."group_id",
+  "v"."age_low",
+  "v"."age_high",
+  "v"."wt_low",
+  "v"."wt_high",
+  "v"."sex"
