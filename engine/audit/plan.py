@@ -335,7 +335,7 @@ def raw_boxes(
 ) -> exp.Query:
     """(case_no, box) of the cases of a release; a box has $ends.
 
-    A column is made of each end: a list of the rows of a case would take three times as long.
+    A column is made of each end: to list the rows of a case would take longer.
 
     Args:
         release_id: of the release.
