@@ -97,7 +97,7 @@ def fields(structs: pa.StructArray) -> list[Ints]:
     return [numbers(structs.field(i)) for i in range(structs.type.num_fields)]
 
 
-def _uncopied(structs: pa.StructArray) -> list[Ints]:
+def _uncopied(structs: pa.StructArray) -> list[NDArray[Any]]:
     """The same as they lie, of any width, not to be written to: of millions a copy takes longer
     than what is done with it.
 

@@ -214,8 +214,8 @@ WHERE m.release_id = of_release;
 --          hierarchy.
 -- Inputs:  kept_of: of srsql.kept_reports; ends_of(report, reports, position, low, high): the
 --          published regions, as the catalog codes them, of one report for so many of its group
---          that show the same (of perturbed ones, each); values_of(case_id, term); symptoms_of(case_id, attribute, symptoms): off the released
---          views.
+--          that show the same (of perturbed ones, each); values_of(case_id, term);
+--          symptoms_of(case_id, attribute, symptoms): off the released views.
 -- Outputs: three uniform rows.
 CREATE OR REPLACE MACRO srsql.check_catalog(
     kept_of, ends_of, values_of, symptoms_of, of_release

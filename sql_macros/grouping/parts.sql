@@ -140,8 +140,8 @@ FROM ranges AS r;
 -- Inputs:  members(part, case_no, known, carrier, kind, group_no); boxes(case_no, position, low,
 --          high); case_terms(case_no, term_no, weight).
 -- Outputs: part, cases STRUCT(case_no, known, carrier, kind, group_no)[] by case, boxes
---          STRUCT(case_no, position, low, high)[] of the QIDs in known, terms STRUCT(case_no, term_no, weight)[]; NULL
---          where there is none.
+--          STRUCT(case_no, position, low, high)[] of the QIDs in known, terms
+--          STRUCT(case_no, term_no, weight)[]; NULL where there is none.
 -- Source:  SPEC section 17 (what crosses to a task are public Arrow types).
 CREATE OR REPLACE MACRO srsql.part_rows(members, boxes, case_terms) AS TABLE
 WITH

@@ -104,8 +104,8 @@ FROM srsql.box_positions('own_release') AS a
 ORDER BY a.position;
 
 -- name: raw_boxes
--- What the raw quasi-identifiers of the cases of a release are: known_box(case_no, box), or a box of
--- $ends that says nothing. A forgotten case, whose values are erased, has none.
+-- What the raw quasi-identifiers of the cases of a release are: known_box(case_no, box), or a box
+-- of $ends that says nothing. A forgotten case, whose values are erased, has none.
 SELECT m.case_no, coalesce(b.box, list_resize([]::BIGINT[], $ends, srsql.unbounded_end())) AS box
 FROM temp.main.srsql_audit_member AS m
 ANTI JOIN srsql.forgotten_case AS f ON m.case_id = f.token

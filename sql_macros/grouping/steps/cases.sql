@@ -9,9 +9,9 @@
 -- Source: Lin 2016, "combined record", Definition 1 (external knowledge); SPEC section 2.
 
 CREATE OR REPLACE TEMP TABLE srsql_case AS
-SELECT c.case_no, c.case_id, count(*)::INTEGER AS reports
+SELECT c.case_no, any_value(c.case_id) AS case_id, count(*)::INTEGER AS reports
 FROM temp.main.srsql_case_report AS c
-GROUP BY c.case_no, c.case_id;
+GROUP BY c.case_no;
 
 -- Most cases have one report, whose box is theirs.
 CREATE OR REPLACE TEMP TABLE srsql_box AS

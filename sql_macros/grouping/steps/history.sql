@@ -109,9 +109,10 @@ SELECT
 FROM boxes AS b
 LEFT JOIN earlier AS e ON b.case_no = e.case_no AND b.position = e.position;
 
--- What a case is in this quarter. known: the QIDs that it may be grouped by; is_md: absent from the next quarter (NULL: not asked). kind as
--- the kernel takes it: 0, or for a case with substantially many symptoms 1 new and stopping,
--- 2 new, 3 stopping, 4 neither; it matters only where alpha is bounded.
+-- What a case is in this quarter. known: the QIDs that it may be grouped by; is_md: absent from the
+-- next quarter (NULL: not asked). kind as the kernel takes it: 0, or for a case with substantially
+-- many symptoms 1 new and stopping, 2 new, 3 stopping, 4 neither; it matters only where alpha is
+-- bounded.
 CREATE OR REPLACE TEMP TABLE srsql_role AS
 WITH
 past AS (
