@@ -45,8 +45,7 @@ SELECT
     b.high,
     coalesce(b.low IS NOT NULL AND (g.pattern >> b.position) & 1 = 0, false)
 FROM temp.main.srsql_box AS b
-LEFT JOIN temp.main.srsql_grouped AS g ON b.case_no = g.case_no
-ORDER BY b.case_no, b.position;
+LEFT JOIN temp.main.srsql_grouped AS g ON b.case_no = g.case_no;
 
 INSERT INTO srsql.case_term
 SELECT $release_id, b.case_no, b.term_no, b.weight, b.direct
