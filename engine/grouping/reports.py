@@ -205,7 +205,7 @@ def _values(
             column(dataset.report_id, "t").as_("report_id"),
             exp.Literal.string(attribute.column).as_("attribute"),
             column(derived(attribute.column), "t").as_("term"),
-            trimmed(column(attribute.column, "t")).as_("spelling"),
+            trimmed(column(attribute.column, "t"), many=True).as_("spelling"),
             exp.convert(attribute.column in dataset.table(attribute.table).publish).as_("shown"),
             exp.convert(sensitive).as_("sensitive"),
         )

@@ -287,7 +287,7 @@ def term(name: str, placeholders: Iterable[str], source: str) -> exp.Expression:
     Returns:
         The term; NULL when it is blank or a placeholder.
     """
-    value = normalized(column(name, source))
+    value = normalized(column(name, source), many=True)
     blanks = [normalized(text_of(text)) for text in placeholders]
     if not blanks:
         return value
@@ -353,7 +353,10 @@ def code_join(rows: exp.Select, qid: Qid, source: str) -> exp.Select:
         temporary(CODE, alias),
         on=exp.and_(
             exp.EQ(this=column("qid", alias), expression=text_of(qid.name)),
-            exp.EQ(this=column("code", alias), expression=normal_form(column(qid.column, source))),
+            exp.EQ(
+                this=column("code", alias),
+                expression=normal_form(column(qid.column, source), many=True),
+            ),
         ),
         join_type="left",
     )

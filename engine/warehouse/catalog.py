@@ -23,14 +23,19 @@ from srsql.schemas.hierarchy import Hierarchy
 TOPIC = "warehouse/catalog"
 
 
-def trimmed(expression: exp.Expression) -> exp.Expression:
-    """``expression`` without white space at its ends; NULL if nothing is left."""
-    return exp.Nullif(this=bare(expression.copy()), expression=exp.Literal.string(""))
+def trimmed(expression: exp.Expression, *, many: bool = False) -> exp.Expression:
+    """``expression`` without white space at its ends; NULL if nothing is left.
+
+    ``many``: see ``normal_form``.
+    """
+    text = bare(expression.copy(), many=many)
+    return exp.Nullif(this=text, expression=exp.Literal.string(""))
 
 
-def normalized(expression: exp.Expression) -> exp.Expression:
+def normalized(expression: exp.Expression, *, many: bool = False) -> exp.Expression:
     """The normalized term (SPEC section 2), NULL if blank; see ``normal_form``."""
-    return exp.Nullif(this=normal_form(expression.copy()), expression=exp.Literal.string(""))
+    text = normal_form(expression.copy(), many=many)
+    return exp.Nullif(this=text, expression=exp.Literal.string(""))
 
 
 def normalized_texts(warehouse: Warehouse, texts: Sequence[str]) -> list[str | None]:

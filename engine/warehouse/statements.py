@@ -248,20 +248,29 @@ def union_all(queries: list[exp.Query]) -> exp.Query:
     return joined
 
 
-def bare(value: exp.Expr) -> exp.Expr:
-    """``value`` without the white space of ``SPACE`` at its ends."""
+def bare(value: exp.Expr, *, many: bool = False) -> exp.Expr:
+    """``value`` without the white space of ``SPACE`` at its ends; ``many``: see ``normal_form``."""
     without = _without(f"^{SPACES}+|{SPACES}+$", value)
+    if not many:
+        return without
     return exp.Case().when(_seen_at_ends(value), value.copy()).else_(without)
 
 
-def normal_form(value: exp.Expr) -> exp.Expr:
+def normal_form(value: exp.Expr, *, many: bool = False) -> exp.Expr:
     """The one normal form of a term (SPEC section 2), empty where nothing is left.
 
     Ignorable characters are taken out, white space at its ends as well; what remains is composed
     (Unicode NFC) and in upper case. In this order, since a character between two others keeps them
     from being composed.
+
+    Args:
+        value: a text.
+        many: it is worked out for each of many rows, most of which are plain ASCII: these are told
+            apart, which makes the statement longer.
     """
     composed = exp.Anonymous(this="nfc_normalize", expressions=[_without(INVISIBLE, value)])
+    if not many:
+        return exp.Upper(this=composed)
     in_ascii = exp.EQ(
         this=exp.Anonymous(this="strlen", expressions=[value.copy()]),
         expression=exp.Length(this=value.copy()),

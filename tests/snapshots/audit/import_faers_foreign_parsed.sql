@@ -5,26 +5,10 @@ SELECT
     WHEN REGEXP_FULL_MATCH("parsed"."case text", '[0-9]+')
     THEN TRY_CAST("parsed"."case text" AS BIGINT)
     WHEN REGEXP_FULL_MATCH(
-      NULLIF(
-        CASE
-          WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
-          THEN "parsed"."case text"
-          ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
-        END,
-        ''
-      ),
+      NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
       '[0-9]+'
     )
-    THEN TRY_CAST(NULLIF(
-      CASE
-        WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
-        THEN "parsed"."case text"
-        ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
-      END,
-      ''
-    ) AS BIGINT)
+    THEN TRY_CAST(NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
   END AS "case_id",
   "parsed"."group_label",
   "0 low",
@@ -37,15 +21,7 @@ SELECT
     ) IS NULL
     THEN "code_sex"."label"
     WHEN NULLIF(
-      CASE
-        WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
-        AND (
-          ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
-        )
-        THEN UPPER("parsed"."2 label text")
-        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
-      END,
+      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
       ''
     ) IN ('*', 'ANY')
     THEN 'Any'
@@ -58,15 +34,7 @@ SELECT
     ) IS NULL
     THEN "record fault"
     WHEN (
-      NULLIF(
-        CASE
-          WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
-          THEN "parsed"."case text"
-          ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
-        END,
-        ''
-      )
+      NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
     ) IS NULL
     THEN 'no case id'
     WHEN (
@@ -74,26 +42,10 @@ SELECT
         WHEN REGEXP_FULL_MATCH("parsed"."case text", '[0-9]+')
         THEN TRY_CAST("parsed"."case text" AS BIGINT)
         WHEN REGEXP_FULL_MATCH(
-          NULLIF(
-            CASE
-              WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
-              THEN "parsed"."case text"
-              ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
-            END,
-            ''
-          ),
+          NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
           '[0-9]+'
         )
-        THEN TRY_CAST(NULLIF(
-          CASE
-            WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
-            THEN "parsed"."case text"
-            ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
-          END,
-          ''
-        ) AS BIGINT)
+        THEN TRY_CAST(NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
       END
     ) IS NULL
     THEN CONCAT('the case id is not an integer: ', "parsed"."case text")
@@ -145,15 +97,7 @@ SELECT
       CASE
         WHEN NOT (
           NULLIF(
-            CASE
-              WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
-              AND (
-                ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("parsed"."2 label text")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
-            END,
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
             ''
           )
         ) IS NULL
@@ -165,15 +109,7 @@ SELECT
     ) IS NULL
     AND NOT (
       NULLIF(
-        CASE
-          WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
-          AND (
-            ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
-          )
-          THEN UPPER("parsed"."2 label text")
-          ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
-        END,
+        UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
         ''
       ) IN ('*', 'ANY')
     )
@@ -187,30 +123,8 @@ FROM (
         CASE
           WHEN "text 0 low" IS NULL
           OR "text 0 low" IN (
-            NULLIF(
-              CASE
-                WHEN STRLEN('*') = LENGTH('*')
-                AND (
-                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('*')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
-            NULLIF(
-              CASE
-                WHEN STRLEN('ANY') = LENGTH('ANY')
-                AND (
-                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('ANY')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            )
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -226,30 +140,8 @@ FROM (
       AND NOT (
         "text 0 low" IS NULL
         OR "text 0 low" IN (
-          NULLIF(
-            CASE
-              WHEN STRLEN('*') = LENGTH('*')
-              AND (
-                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('*')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ),
-          NULLIF(
-            CASE
-              WHEN STRLEN('ANY') = LENGTH('ANY')
-              AND (
-                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('ANY')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          )
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 0 low" AS BIGINT)
@@ -257,30 +149,8 @@ FROM (
     CASE
       WHEN "text 0 low" IS NULL
       OR "text 0 low" IN (
-        NULLIF(
-          CASE
-            WHEN STRLEN('*') = LENGTH('*')
-            AND (
-              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('*')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        ),
-        NULLIF(
-          CASE
-            WHEN STRLEN('ANY') = LENGTH('ANY')
-            AND (
-              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('ANY')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        )
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -297,30 +167,8 @@ FROM (
         CASE
           WHEN "text 0 high" IS NULL
           OR "text 0 high" IN (
-            NULLIF(
-              CASE
-                WHEN STRLEN('*') = LENGTH('*')
-                AND (
-                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('*')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
-            NULLIF(
-              CASE
-                WHEN STRLEN('ANY') = LENGTH('ANY')
-                AND (
-                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('ANY')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            )
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -336,30 +184,8 @@ FROM (
       AND NOT (
         "text 0 high" IS NULL
         OR "text 0 high" IN (
-          NULLIF(
-            CASE
-              WHEN STRLEN('*') = LENGTH('*')
-              AND (
-                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('*')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ),
-          NULLIF(
-            CASE
-              WHEN STRLEN('ANY') = LENGTH('ANY')
-              AND (
-                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('ANY')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          )
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 0 high" AS BIGINT)
@@ -367,30 +193,8 @@ FROM (
     CASE
       WHEN "text 0 high" IS NULL
       OR "text 0 high" IN (
-        NULLIF(
-          CASE
-            WHEN STRLEN('*') = LENGTH('*')
-            AND (
-              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('*')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        ),
-        NULLIF(
-          CASE
-            WHEN STRLEN('ANY') = LENGTH('ANY')
-            AND (
-              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('ANY')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        )
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -407,30 +211,8 @@ FROM (
         CASE
           WHEN "text 1 low" IS NULL
           OR "text 1 low" IN (
-            NULLIF(
-              CASE
-                WHEN STRLEN('*') = LENGTH('*')
-                AND (
-                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('*')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
-            NULLIF(
-              CASE
-                WHEN STRLEN('ANY') = LENGTH('ANY')
-                AND (
-                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('ANY')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            )
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -446,30 +228,8 @@ FROM (
       AND NOT (
         "text 1 low" IS NULL
         OR "text 1 low" IN (
-          NULLIF(
-            CASE
-              WHEN STRLEN('*') = LENGTH('*')
-              AND (
-                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('*')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ),
-          NULLIF(
-            CASE
-              WHEN STRLEN('ANY') = LENGTH('ANY')
-              AND (
-                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('ANY')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          )
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 1 low" AS BIGINT)
@@ -477,30 +237,8 @@ FROM (
     CASE
       WHEN "text 1 low" IS NULL
       OR "text 1 low" IN (
-        NULLIF(
-          CASE
-            WHEN STRLEN('*') = LENGTH('*')
-            AND (
-              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('*')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        ),
-        NULLIF(
-          CASE
-            WHEN STRLEN('ANY') = LENGTH('ANY')
-            AND (
-              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('ANY')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        )
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -517,30 +255,8 @@ FROM (
         CASE
           WHEN "text 1 high" IS NULL
           OR "text 1 high" IN (
-            NULLIF(
-              CASE
-                WHEN STRLEN('*') = LENGTH('*')
-                AND (
-                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('*')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
-            NULLIF(
-              CASE
-                WHEN STRLEN('ANY') = LENGTH('ANY')
-                AND (
-                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('ANY')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            )
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -556,30 +272,8 @@ FROM (
       AND NOT (
         "text 1 high" IS NULL
         OR "text 1 high" IN (
-          NULLIF(
-            CASE
-              WHEN STRLEN('*') = LENGTH('*')
-              AND (
-                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('*')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ),
-          NULLIF(
-            CASE
-              WHEN STRLEN('ANY') = LENGTH('ANY')
-              AND (
-                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('ANY')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          )
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 1 high" AS BIGINT)
@@ -587,30 +281,8 @@ FROM (
     CASE
       WHEN "text 1 high" IS NULL
       OR "text 1 high" IN (
-        NULLIF(
-          CASE
-            WHEN STRLEN('*') = LENGTH('*')
-            AND (
-              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('*')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        ),
-        NULLIF(
-          CASE
-            WHEN STRLEN('ANY') = LENGTH('ANY')
-            AND (
-              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('ANY')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        )
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -732,112 +404,48 @@ FROM (
         SELECT
           *,
           NULLIF(
-            CASE
-              WHEN STRLEN("rows"."0 low text") = LENGTH("rows"."0 low text")
-              AND (
-                ARRAY_EXTRACT("rows"."0 low text", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."0 low text", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."0 low text")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g')))
-            END,
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 0 low",
           REGEXP_EXTRACT(
             NULLIF(
-              CASE
-                WHEN STRLEN("rows"."0 low text") = LENGTH("rows"."0 low text")
-                AND (
-                  ARRAY_EXTRACT("rows"."0 low text", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."0 low text", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."0 low text")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g')))
-              END,
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 0 low",
           NULLIF(
-            CASE
-              WHEN STRLEN("rows"."0 high text") = LENGTH("rows"."0 high text")
-              AND (
-                ARRAY_EXTRACT("rows"."0 high text", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."0 high text", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."0 high text")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g')))
-            END,
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 0 high",
           REGEXP_EXTRACT(
             NULLIF(
-              CASE
-                WHEN STRLEN("rows"."0 high text") = LENGTH("rows"."0 high text")
-                AND (
-                  ARRAY_EXTRACT("rows"."0 high text", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."0 high text", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."0 high text")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g')))
-              END,
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 0 high",
           NULLIF(
-            CASE
-              WHEN STRLEN("rows"."1 low text") = LENGTH("rows"."1 low text")
-              AND (
-                ARRAY_EXTRACT("rows"."1 low text", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."1 low text", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."1 low text")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g')))
-            END,
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 1 low",
           REGEXP_EXTRACT(
             NULLIF(
-              CASE
-                WHEN STRLEN("rows"."1 low text") = LENGTH("rows"."1 low text")
-                AND (
-                  ARRAY_EXTRACT("rows"."1 low text", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."1 low text", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."1 low text")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g')))
-              END,
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 1 low",
           NULLIF(
-            CASE
-              WHEN STRLEN("rows"."1 high text") = LENGTH("rows"."1 high text")
-              AND (
-                ARRAY_EXTRACT("rows"."1 high text", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."1 high text", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."1 high text")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g')))
-            END,
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 1 high",
           REGEXP_EXTRACT(
             NULLIF(
-              CASE
-                WHEN STRLEN("rows"."1 high text") = LENGTH("rows"."1 high text")
-                AND (
-                  ARRAY_EXTRACT("rows"."1 high text", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."1 high text", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."1 high text")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g')))
-              END,
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
@@ -847,15 +455,7 @@ FROM (
           SELECT
             line,
             LIST_EXTRACT("field", 2) AS "case text",
-            NULLIF(
-              CASE
-                WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 9), 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT(LIST_EXTRACT("field", 9), -1) BETWEEN '!' AND '~'
-                THEN LIST_EXTRACT("field", 9)
-                ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 9), '^[SPACES]+|[SPACES]+$', '', 'g')
-              END,
-              ''
-            ) AS "group_label",
+            NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 9), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS "group_label",
             CASE
               WHEN NOT (
                 "fault"
@@ -864,15 +464,7 @@ FROM (
               WHEN LENGTH("field") <> 9
               THEN CONCAT(LENGTH("field"), ' fields, but 9 columns in the header')
               WHEN (
-                NULLIF(
-                  CASE
-                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
-                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
-                    THEN LIST_EXTRACT("field", 1)
-                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
-                  END,
-                  ''
-                )
+                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
               ) IS NULL
               THEN 'no period'
             END AS "record fault",
@@ -880,69 +472,29 @@ FROM (
             LIST_EXTRACT("field", 4) AS "0 high text",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(
-                  CASE
-                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 5), 1) BETWEEN '!' AND '~'
-                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 5), -1) BETWEEN '!' AND '~'
-                    THEN LIST_EXTRACT("field", 5)
-                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g')
-                  END,
-                  ''
-                ),
+                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN STRUCT_EXTRACT(
                 REGEXP_EXTRACT(
-                  NULLIF(
-                    CASE
-                      WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 5), 1) BETWEEN '!' AND '~'
-                      AND ARRAY_EXTRACT(LIST_EXTRACT("field", 5), -1) BETWEEN '!' AND '~'
-                      THEN LIST_EXTRACT("field", 5)
-                      ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g')
-                    END,
-                    ''
-                  ),
+                  NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                   '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                   ['low', 'high']
                 ),
                 'low'
               )
-              ELSE NULLIF(
-                CASE
-                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 5), 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 5), -1) BETWEEN '!' AND '~'
-                  THEN LIST_EXTRACT("field", 5)
-                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g')
-                END,
-                ''
-              )
+              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
             END AS "1 low text",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(
-                  CASE
-                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 5), 1) BETWEEN '!' AND '~'
-                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 5), -1) BETWEEN '!' AND '~'
-                    THEN LIST_EXTRACT("field", 5)
-                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g')
-                  END,
-                  ''
-                ),
+                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN COALESCE(
                 NULLIF(
                   STRUCT_EXTRACT(
                     REGEXP_EXTRACT(
-                      NULLIF(
-                        CASE
-                          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 5), 1) BETWEEN '!' AND '~'
-                          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 5), -1) BETWEEN '!' AND '~'
-                          THEN LIST_EXTRACT("field", 5)
-                          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g')
-                        END,
-                        ''
-                      ),
+                      NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                       '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                       ['low', 'high']
                     ),
@@ -952,30 +504,14 @@ FROM (
                 ),
                 STRUCT_EXTRACT(
                   REGEXP_EXTRACT(
-                    NULLIF(
-                      CASE
-                        WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 5), 1) BETWEEN '!' AND '~'
-                        AND ARRAY_EXTRACT(LIST_EXTRACT("field", 5), -1) BETWEEN '!' AND '~'
-                        THEN LIST_EXTRACT("field", 5)
-                        ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g')
-                      END,
-                      ''
-                    ),
+                    NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                     '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                     ['low', 'high']
                   ),
                   'low'
                 )
               )
-              ELSE NULLIF(
-                CASE
-                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 5), 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 5), -1) BETWEEN '!' AND '~'
-                  THEN LIST_EXTRACT("field", 5)
-                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g')
-                END,
-                ''
-              )
+              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 5), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
             END AS "1 high text",
             LIST_EXTRACT("field", 6) AS "2 label text",
             LIST_EXTRACT("field", 7) AS "value 0",
@@ -986,25 +522,9 @@ FROM (
               line > 1 AND "fault" IS DISTINCT FROM 'blank line'
             )
             AND (
-              NULLIF(
-                CASE
-                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
-                  THEN LIST_EXTRACT("field", 1)
-                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
-                END,
-                ''
-              ) = '2022Q4'
+              NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') = '2022Q4'
               OR (
-                NULLIF(
-                  CASE
-                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
-                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
-                    THEN LIST_EXTRACT("field", 1)
-                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
-                  END,
-                  ''
-                )
+                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
               ) IS NULL
               OR LENGTH("field") <> 9
             )

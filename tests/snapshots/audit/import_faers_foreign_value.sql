@@ -16,31 +16,15 @@ SELECT
       ''
     ) IN (
       NULLIF(
-        CASE
-          WHEN STRLEN('Product used for unknown indication') = LENGTH('Product used for unknown indication')
-          AND (
-            ARRAY_EXTRACT('Product used for unknown indication', 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT('Product used for unknown indication', -1) BETWEEN '!' AND '~'
-          )
-          THEN UPPER('Product used for unknown indication')
-          ELSE UPPER(
-            NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
-          )
-        END,
+        UPPER(
+          NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
+        ),
         ''
       ),
       NULLIF(
-        CASE
-          WHEN STRLEN('Drug use for unknown indication') = LENGTH('Drug use for unknown indication')
-          AND (
-            ARRAY_EXTRACT('Drug use for unknown indication', 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT('Drug use for unknown indication', -1) BETWEEN '!' AND '~'
-          )
-          THEN UPPER('Drug use for unknown indication')
-          ELSE UPPER(
-            NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
-          )
-        END,
+        UPPER(
+          NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
+        ),
         ''
       )
     )
@@ -79,31 +63,15 @@ WHERE
         ''
       ) IN (
         NULLIF(
-          CASE
-            WHEN STRLEN('Product used for unknown indication') = LENGTH('Product used for unknown indication')
-            AND (
-              ARRAY_EXTRACT('Product used for unknown indication', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('Product used for unknown indication', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('Product used for unknown indication')
-            ELSE UPPER(
-              NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
-            )
-          END,
+          UPPER(
+            NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
+          ),
           ''
         ),
         NULLIF(
-          CASE
-            WHEN STRLEN('Drug use for unknown indication') = LENGTH('Drug use for unknown indication')
-            AND (
-              ARRAY_EXTRACT('Drug use for unknown indication', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('Drug use for unknown indication', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('Drug use for unknown indication')
-            ELSE UPPER(
-              NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
-            )
-          END,
+          UPPER(
+            NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
+          ),
           ''
         )
       )

@@ -5,26 +5,10 @@ SELECT
     WHEN REGEXP_FULL_MATCH("parsed"."case text", '[0-9]+')
     THEN TRY_CAST("parsed"."case text" AS BIGINT)
     WHEN REGEXP_FULL_MATCH(
-      NULLIF(
-        CASE
-          WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
-          THEN "parsed"."case text"
-          ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
-        END,
-        ''
-      ),
+      NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
       '[0-9]+'
     )
-    THEN TRY_CAST(NULLIF(
-      CASE
-        WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
-        THEN "parsed"."case text"
-        ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
-      END,
-      ''
-    ) AS BIGINT)
+    THEN TRY_CAST(NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
   END AS "case_id",
   "parsed"."group_label",
   "0 low",
@@ -37,15 +21,7 @@ SELECT
     ) IS NULL
     THEN "code_sex"."label"
     WHEN NULLIF(
-      CASE
-        WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
-        AND (
-          ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
-        )
-        THEN UPPER("parsed"."2 label text")
-        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
-      END,
+      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
       ''
     ) IN ('*', 'ANY')
     THEN NULL
@@ -56,15 +32,7 @@ SELECT
     ) IS NULL
     THEN "record fault"
     WHEN (
-      NULLIF(
-        CASE
-          WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
-          THEN "parsed"."case text"
-          ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
-        END,
-        ''
-      )
+      NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
     ) IS NULL
     THEN 'no case id'
     WHEN (
@@ -72,26 +40,10 @@ SELECT
         WHEN REGEXP_FULL_MATCH("parsed"."case text", '[0-9]+')
         THEN TRY_CAST("parsed"."case text" AS BIGINT)
         WHEN REGEXP_FULL_MATCH(
-          NULLIF(
-            CASE
-              WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
-              THEN "parsed"."case text"
-              ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
-            END,
-            ''
-          ),
+          NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
           '[0-9]+'
         )
-        THEN TRY_CAST(NULLIF(
-          CASE
-            WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
-            THEN "parsed"."case text"
-            ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
-          END,
-          ''
-        ) AS BIGINT)
+        THEN TRY_CAST(NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
       END
     ) IS NULL
     THEN CONCAT('the case id is not an integer: ', "parsed"."case text")
@@ -139,15 +91,7 @@ SELECT
       CASE
         WHEN NOT (
           NULLIF(
-            CASE
-              WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
-              AND (
-                ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("parsed"."2 label text")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
-            END,
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
             ''
           )
         ) IS NULL
@@ -159,15 +103,7 @@ SELECT
     ) IS NULL
     AND NOT (
       NULLIF(
-        CASE
-          WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
-          AND (
-            ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
-          )
-          THEN UPPER("parsed"."2 label text")
-          ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
-        END,
+        UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
         ''
       ) IN ('*', 'ANY')
     )
@@ -181,30 +117,8 @@ FROM (
         CASE
           WHEN "text 0 low" IS NULL
           OR "text 0 low" IN (
-            NULLIF(
-              CASE
-                WHEN STRLEN('*') = LENGTH('*')
-                AND (
-                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('*')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
-            NULLIF(
-              CASE
-                WHEN STRLEN('ANY') = LENGTH('ANY')
-                AND (
-                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('ANY')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            )
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -224,30 +138,8 @@ FROM (
       AND NOT (
         "text 0 low" IS NULL
         OR "text 0 low" IN (
-          NULLIF(
-            CASE
-              WHEN STRLEN('*') = LENGTH('*')
-              AND (
-                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('*')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ),
-          NULLIF(
-            CASE
-              WHEN STRLEN('ANY') = LENGTH('ANY')
-              AND (
-                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('ANY')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          )
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 0 low" AS BIGINT)
@@ -255,30 +147,8 @@ FROM (
     CASE
       WHEN "text 0 low" IS NULL
       OR "text 0 low" IN (
-        NULLIF(
-          CASE
-            WHEN STRLEN('*') = LENGTH('*')
-            AND (
-              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('*')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        ),
-        NULLIF(
-          CASE
-            WHEN STRLEN('ANY') = LENGTH('ANY')
-            AND (
-              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('ANY')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        )
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -299,30 +169,8 @@ FROM (
         CASE
           WHEN "text 0 high" IS NULL
           OR "text 0 high" IN (
-            NULLIF(
-              CASE
-                WHEN STRLEN('*') = LENGTH('*')
-                AND (
-                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('*')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
-            NULLIF(
-              CASE
-                WHEN STRLEN('ANY') = LENGTH('ANY')
-                AND (
-                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('ANY')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            )
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -342,30 +190,8 @@ FROM (
       AND NOT (
         "text 0 high" IS NULL
         OR "text 0 high" IN (
-          NULLIF(
-            CASE
-              WHEN STRLEN('*') = LENGTH('*')
-              AND (
-                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('*')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ),
-          NULLIF(
-            CASE
-              WHEN STRLEN('ANY') = LENGTH('ANY')
-              AND (
-                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('ANY')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          )
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 0 high" AS BIGINT)
@@ -373,30 +199,8 @@ FROM (
     CASE
       WHEN "text 0 high" IS NULL
       OR "text 0 high" IN (
-        NULLIF(
-          CASE
-            WHEN STRLEN('*') = LENGTH('*')
-            AND (
-              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('*')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        ),
-        NULLIF(
-          CASE
-            WHEN STRLEN('ANY') = LENGTH('ANY')
-            AND (
-              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('ANY')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        )
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -417,30 +221,8 @@ FROM (
         CASE
           WHEN "text 1 low" IS NULL
           OR "text 1 low" IN (
-            NULLIF(
-              CASE
-                WHEN STRLEN('*') = LENGTH('*')
-                AND (
-                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('*')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
-            NULLIF(
-              CASE
-                WHEN STRLEN('ANY') = LENGTH('ANY')
-                AND (
-                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('ANY')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            )
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -460,30 +242,8 @@ FROM (
       AND NOT (
         "text 1 low" IS NULL
         OR "text 1 low" IN (
-          NULLIF(
-            CASE
-              WHEN STRLEN('*') = LENGTH('*')
-              AND (
-                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('*')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ),
-          NULLIF(
-            CASE
-              WHEN STRLEN('ANY') = LENGTH('ANY')
-              AND (
-                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('ANY')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          )
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 1 low" AS BIGINT)
@@ -491,30 +251,8 @@ FROM (
     CASE
       WHEN "text 1 low" IS NULL
       OR "text 1 low" IN (
-        NULLIF(
-          CASE
-            WHEN STRLEN('*') = LENGTH('*')
-            AND (
-              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('*')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        ),
-        NULLIF(
-          CASE
-            WHEN STRLEN('ANY') = LENGTH('ANY')
-            AND (
-              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('ANY')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        )
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -535,30 +273,8 @@ FROM (
         CASE
           WHEN "text 1 high" IS NULL
           OR "text 1 high" IN (
-            NULLIF(
-              CASE
-                WHEN STRLEN('*') = LENGTH('*')
-                AND (
-                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('*')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
-            NULLIF(
-              CASE
-                WHEN STRLEN('ANY') = LENGTH('ANY')
-                AND (
-                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('ANY')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            )
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -578,30 +294,8 @@ FROM (
       AND NOT (
         "text 1 high" IS NULL
         OR "text 1 high" IN (
-          NULLIF(
-            CASE
-              WHEN STRLEN('*') = LENGTH('*')
-              AND (
-                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('*')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ),
-          NULLIF(
-            CASE
-              WHEN STRLEN('ANY') = LENGTH('ANY')
-              AND (
-                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('ANY')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          )
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 1 high" AS BIGINT)
@@ -609,30 +303,8 @@ FROM (
     CASE
       WHEN "text 1 high" IS NULL
       OR "text 1 high" IN (
-        NULLIF(
-          CASE
-            WHEN STRLEN('*') = LENGTH('*')
-            AND (
-              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('*')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        ),
-        NULLIF(
-          CASE
-            WHEN STRLEN('ANY') = LENGTH('ANY')
-            AND (
-              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('ANY')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        )
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -798,165 +470,57 @@ FROM (
         SELECT
           *,
           NULLIF(
-            CASE
-              WHEN STRLEN("rows"."0 low text") = LENGTH("rows"."0 low text")
-              AND (
-                ARRAY_EXTRACT("rows"."0 low text", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."0 low text", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."0 low text")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g')))
-            END,
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 0 low",
           REGEXP_EXTRACT(
             NULLIF(
-              CASE
-                WHEN STRLEN("rows"."0 low text") = LENGTH("rows"."0 low text")
-                AND (
-                  ARRAY_EXTRACT("rows"."0 low text", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."0 low text", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."0 low text")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g')))
-              END,
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 0 low",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 unit", '[INVISIBLE]', '', 'g'))), '') AS "unit 0 low",
           NULLIF(
-            CASE
-              WHEN STRLEN("rows"."0 unit") = LENGTH("rows"."0 unit")
-              AND (
-                ARRAY_EXTRACT("rows"."0 unit", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."0 unit", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."0 unit")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 unit", '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ) AS "unit 0 low",
-          NULLIF(
-            CASE
-              WHEN STRLEN("rows"."0 high text") = LENGTH("rows"."0 high text")
-              AND (
-                ARRAY_EXTRACT("rows"."0 high text", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."0 high text", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."0 high text")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g')))
-            END,
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 0 high",
           REGEXP_EXTRACT(
             NULLIF(
-              CASE
-                WHEN STRLEN("rows"."0 high text") = LENGTH("rows"."0 high text")
-                AND (
-                  ARRAY_EXTRACT("rows"."0 high text", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."0 high text", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."0 high text")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g')))
-              END,
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 0 high",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 unit", '[INVISIBLE]', '', 'g'))), '') AS "unit 0 high",
           NULLIF(
-            CASE
-              WHEN STRLEN("rows"."0 unit") = LENGTH("rows"."0 unit")
-              AND (
-                ARRAY_EXTRACT("rows"."0 unit", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."0 unit", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."0 unit")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 unit", '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ) AS "unit 0 high",
-          NULLIF(
-            CASE
-              WHEN STRLEN("rows"."1 low text") = LENGTH("rows"."1 low text")
-              AND (
-                ARRAY_EXTRACT("rows"."1 low text", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."1 low text", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."1 low text")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g')))
-            END,
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 1 low",
           REGEXP_EXTRACT(
             NULLIF(
-              CASE
-                WHEN STRLEN("rows"."1 low text") = LENGTH("rows"."1 low text")
-                AND (
-                  ARRAY_EXTRACT("rows"."1 low text", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."1 low text", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."1 low text")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g')))
-              END,
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 1 low",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 unit", '[INVISIBLE]', '', 'g'))), '') AS "unit 1 low",
           NULLIF(
-            CASE
-              WHEN STRLEN("rows"."1 unit") = LENGTH("rows"."1 unit")
-              AND (
-                ARRAY_EXTRACT("rows"."1 unit", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."1 unit", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."1 unit")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 unit", '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ) AS "unit 1 low",
-          NULLIF(
-            CASE
-              WHEN STRLEN("rows"."1 high text") = LENGTH("rows"."1 high text")
-              AND (
-                ARRAY_EXTRACT("rows"."1 high text", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."1 high text", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."1 high text")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g')))
-            END,
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 1 high",
           REGEXP_EXTRACT(
             NULLIF(
-              CASE
-                WHEN STRLEN("rows"."1 high text") = LENGTH("rows"."1 high text")
-                AND (
-                  ARRAY_EXTRACT("rows"."1 high text", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."1 high text", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."1 high text")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g')))
-              END,
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 1 high",
-          NULLIF(
-            CASE
-              WHEN STRLEN("rows"."1 unit") = LENGTH("rows"."1 unit")
-              AND (
-                ARRAY_EXTRACT("rows"."1 unit", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."1 unit", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."1 unit")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 unit", '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ) AS "unit 1 high"
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 unit", '[INVISIBLE]', '', 'g'))), '') AS "unit 1 high"
         FROM (
           SELECT
             line,
@@ -972,69 +536,29 @@ FROM (
             END AS "record fault",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(
-                  CASE
-                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-                    THEN LIST_EXTRACT("field", 2)
-                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-                  END,
-                  ''
-                ),
+                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN STRUCT_EXTRACT(
                 REGEXP_EXTRACT(
-                  NULLIF(
-                    CASE
-                      WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-                      AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-                      THEN LIST_EXTRACT("field", 2)
-                      ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-                    END,
-                    ''
-                  ),
+                  NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                   '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                   ['low', 'high']
                 ),
                 'low'
               )
-              ELSE NULLIF(
-                CASE
-                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-                  THEN LIST_EXTRACT("field", 2)
-                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-                END,
-                ''
-              )
+              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
             END AS "0 low text",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(
-                  CASE
-                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-                    THEN LIST_EXTRACT("field", 2)
-                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-                  END,
-                  ''
-                ),
+                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN COALESCE(
                 NULLIF(
                   STRUCT_EXTRACT(
                     REGEXP_EXTRACT(
-                      NULLIF(
-                        CASE
-                          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-                          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-                          THEN LIST_EXTRACT("field", 2)
-                          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-                        END,
-                        ''
-                      ),
+                      NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                       '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                       ['low', 'high']
                     ),
@@ -1044,97 +568,41 @@ FROM (
                 ),
                 STRUCT_EXTRACT(
                   REGEXP_EXTRACT(
-                    NULLIF(
-                      CASE
-                        WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-                        AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-                        THEN LIST_EXTRACT("field", 2)
-                        ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-                      END,
-                      ''
-                    ),
+                    NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                     '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                     ['low', 'high']
                   ),
                   'low'
                 )
               )
-              ELSE NULLIF(
-                CASE
-                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-                  THEN LIST_EXTRACT("field", 2)
-                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-                END,
-                ''
-              )
+              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
             END AS "0 high text",
             LIST_EXTRACT("field", 3) AS "0 unit",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(
-                  CASE
-                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 4), 1) BETWEEN '!' AND '~'
-                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 4), -1) BETWEEN '!' AND '~'
-                    THEN LIST_EXTRACT("field", 4)
-                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g')
-                  END,
-                  ''
-                ),
+                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN STRUCT_EXTRACT(
                 REGEXP_EXTRACT(
-                  NULLIF(
-                    CASE
-                      WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 4), 1) BETWEEN '!' AND '~'
-                      AND ARRAY_EXTRACT(LIST_EXTRACT("field", 4), -1) BETWEEN '!' AND '~'
-                      THEN LIST_EXTRACT("field", 4)
-                      ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g')
-                    END,
-                    ''
-                  ),
+                  NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                   '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                   ['low', 'high']
                 ),
                 'low'
               )
-              ELSE NULLIF(
-                CASE
-                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 4), 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 4), -1) BETWEEN '!' AND '~'
-                  THEN LIST_EXTRACT("field", 4)
-                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g')
-                END,
-                ''
-              )
+              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
             END AS "1 low text",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(
-                  CASE
-                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 4), 1) BETWEEN '!' AND '~'
-                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 4), -1) BETWEEN '!' AND '~'
-                    THEN LIST_EXTRACT("field", 4)
-                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g')
-                  END,
-                  ''
-                ),
+                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN COALESCE(
                 NULLIF(
                   STRUCT_EXTRACT(
                     REGEXP_EXTRACT(
-                      NULLIF(
-                        CASE
-                          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 4), 1) BETWEEN '!' AND '~'
-                          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 4), -1) BETWEEN '!' AND '~'
-                          THEN LIST_EXTRACT("field", 4)
-                          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g')
-                        END,
-                        ''
-                      ),
+                      NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                       '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                       ['low', 'high']
                     ),
@@ -1144,30 +612,14 @@ FROM (
                 ),
                 STRUCT_EXTRACT(
                   REGEXP_EXTRACT(
-                    NULLIF(
-                      CASE
-                        WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 4), 1) BETWEEN '!' AND '~'
-                        AND ARRAY_EXTRACT(LIST_EXTRACT("field", 4), -1) BETWEEN '!' AND '~'
-                        THEN LIST_EXTRACT("field", 4)
-                        ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g')
-                      END,
-                      ''
-                    ),
+                    NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                     '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                     ['low', 'high']
                   ),
                   'low'
                 )
               )
-              ELSE NULLIF(
-                CASE
-                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 4), 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 4), -1) BETWEEN '!' AND '~'
-                  THEN LIST_EXTRACT("field", 4)
-                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g')
-                END,
-                ''
-              )
+              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 4), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
             END AS "1 high text",
             LIST_EXTRACT("field", 5) AS "1 unit",
             LIST_EXTRACT("field", 6) AS "2 label text"

@@ -5,26 +5,10 @@ SELECT
     WHEN REGEXP_FULL_MATCH("parsed"."case text", '[0-9]+')
     THEN TRY_CAST("parsed"."case text" AS BIGINT)
     WHEN REGEXP_FULL_MATCH(
-      NULLIF(
-        CASE
-          WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
-          THEN "parsed"."case text"
-          ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
-        END,
-        ''
-      ),
+      NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
       '[0-9]+'
     )
-    THEN TRY_CAST(NULLIF(
-      CASE
-        WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
-        THEN "parsed"."case text"
-        ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
-      END,
-      ''
-    ) AS BIGINT)
+    THEN TRY_CAST(NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
   END AS "case_id",
   "parsed"."group_label",
   "0 low",
@@ -35,15 +19,7 @@ SELECT
     ) IS NULL
     THEN "code_sex"."label"
     WHEN NULLIF(
-      CASE
-        WHEN STRLEN("parsed"."1 label text") = LENGTH("parsed"."1 label text")
-        AND (
-          ARRAY_EXTRACT("parsed"."1 label text", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("parsed"."1 label text", -1) BETWEEN '!' AND '~'
-        )
-        THEN UPPER("parsed"."1 label text")
-        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g')))
-      END,
+      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g'))),
       ''
     ) IN ('*', 'ANY')
     THEN 'Any'
@@ -54,15 +30,7 @@ SELECT
     ) IS NULL
     THEN "code_state"."label"
     WHEN NULLIF(
-      CASE
-        WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
-        AND (
-          ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
-        )
-        THEN UPPER("parsed"."2 label text")
-        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
-      END,
+      UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
       ''
     ) IN ('*', 'ANY')
     THEN 'Any'
@@ -76,15 +44,7 @@ SELECT
     ) IS NULL
     THEN "record fault"
     WHEN (
-      NULLIF(
-        CASE
-          WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
-          THEN "parsed"."case text"
-          ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
-        END,
-        ''
-      )
+      NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
     ) IS NULL
     THEN 'no case id'
     WHEN (
@@ -92,26 +52,10 @@ SELECT
         WHEN REGEXP_FULL_MATCH("parsed"."case text", '[0-9]+')
         THEN TRY_CAST("parsed"."case text" AS BIGINT)
         WHEN REGEXP_FULL_MATCH(
-          NULLIF(
-            CASE
-              WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
-              THEN "parsed"."case text"
-              ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
-            END,
-            ''
-          ),
+          NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
           '[0-9]+'
         )
-        THEN TRY_CAST(NULLIF(
-          CASE
-            WHEN ARRAY_EXTRACT("parsed"."case text", 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT("parsed"."case text", -1) BETWEEN '!' AND '~'
-            THEN "parsed"."case text"
-            ELSE REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g')
-          END,
-          ''
-        ) AS BIGINT)
+        THEN TRY_CAST(NULLIF(REGEXP_REPLACE("parsed"."case text", '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
       END
     ) IS NULL
     THEN CONCAT('the case id is not an integer: ', "parsed"."case text")
@@ -139,15 +83,7 @@ SELECT
       CASE
         WHEN NOT (
           NULLIF(
-            CASE
-              WHEN STRLEN("parsed"."1 label text") = LENGTH("parsed"."1 label text")
-              AND (
-                ARRAY_EXTRACT("parsed"."1 label text", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("parsed"."1 label text", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("parsed"."1 label text")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g')))
-            END,
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g'))),
             ''
           )
         ) IS NULL
@@ -159,15 +95,7 @@ SELECT
     ) IS NULL
     AND NOT (
       NULLIF(
-        CASE
-          WHEN STRLEN("parsed"."1 label text") = LENGTH("parsed"."1 label text")
-          AND (
-            ARRAY_EXTRACT("parsed"."1 label text", 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT("parsed"."1 label text", -1) BETWEEN '!' AND '~'
-          )
-          THEN UPPER("parsed"."1 label text")
-          ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g')))
-        END,
+        UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."1 label text", '[INVISIBLE]', '', 'g'))),
         ''
       ) IN ('*', 'ANY')
     )
@@ -176,15 +104,7 @@ SELECT
       CASE
         WHEN NOT (
           NULLIF(
-            CASE
-              WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
-              AND (
-                ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("parsed"."2 label text")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
-            END,
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
             ''
           )
         ) IS NULL
@@ -196,15 +116,7 @@ SELECT
     ) IS NULL
     AND NOT (
       NULLIF(
-        CASE
-          WHEN STRLEN("parsed"."2 label text") = LENGTH("parsed"."2 label text")
-          AND (
-            ARRAY_EXTRACT("parsed"."2 label text", 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT("parsed"."2 label text", -1) BETWEEN '!' AND '~'
-          )
-          THEN UPPER("parsed"."2 label text")
-          ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g')))
-        END,
+        UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."2 label text", '[INVISIBLE]', '', 'g'))),
         ''
       ) IN ('*', 'ANY')
     )
@@ -218,30 +130,8 @@ FROM (
         CASE
           WHEN "text 0 low" IS NULL
           OR "text 0 low" IN (
-            NULLIF(
-              CASE
-                WHEN STRLEN('*') = LENGTH('*')
-                AND (
-                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('*')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
-            NULLIF(
-              CASE
-                WHEN STRLEN('ANY') = LENGTH('ANY')
-                AND (
-                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('ANY')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            )
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -257,30 +147,8 @@ FROM (
       AND NOT (
         "text 0 low" IS NULL
         OR "text 0 low" IN (
-          NULLIF(
-            CASE
-              WHEN STRLEN('*') = LENGTH('*')
-              AND (
-                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('*')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ),
-          NULLIF(
-            CASE
-              WHEN STRLEN('ANY') = LENGTH('ANY')
-              AND (
-                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('ANY')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          )
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 0 low" AS BIGINT)
@@ -288,30 +156,8 @@ FROM (
     CASE
       WHEN "text 0 low" IS NULL
       OR "text 0 low" IN (
-        NULLIF(
-          CASE
-            WHEN STRLEN('*') = LENGTH('*')
-            AND (
-              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('*')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        ),
-        NULLIF(
-          CASE
-            WHEN STRLEN('ANY') = LENGTH('ANY')
-            AND (
-              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('ANY')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        )
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -328,30 +174,8 @@ FROM (
         CASE
           WHEN "text 0 high" IS NULL
           OR "text 0 high" IN (
-            NULLIF(
-              CASE
-                WHEN STRLEN('*') = LENGTH('*')
-                AND (
-                  ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('*')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
-            NULLIF(
-              CASE
-                WHEN STRLEN('ANY') = LENGTH('ANY')
-                AND (
-                  ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER('ANY')
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            )
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
           WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -367,30 +191,8 @@ FROM (
       AND NOT (
         "text 0 high" IS NULL
         OR "text 0 high" IN (
-          NULLIF(
-            CASE
-              WHEN STRLEN('*') = LENGTH('*')
-              AND (
-                ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('*')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ),
-          NULLIF(
-            CASE
-              WHEN STRLEN('ANY') = LENGTH('ANY')
-              AND (
-                ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('ANY')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          )
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
         )
       )
       THEN TRY_CAST("granules 0 high" AS BIGINT)
@@ -398,30 +200,8 @@ FROM (
     CASE
       WHEN "text 0 high" IS NULL
       OR "text 0 high" IN (
-        NULLIF(
-          CASE
-            WHEN STRLEN('*') = LENGTH('*')
-            AND (
-              ARRAY_EXTRACT('*', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('*', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('*')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        ),
-        NULLIF(
-          CASE
-            WHEN STRLEN('ANY') = LENGTH('ANY')
-            AND (
-              ARRAY_EXTRACT('ANY', 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT('ANY', -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER('ANY')
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        )
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('*', '[INVISIBLE]', '', 'g'))), ''),
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
       WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -489,56 +269,24 @@ FROM (
         SELECT
           *,
           NULLIF(
-            CASE
-              WHEN STRLEN("rows"."0 low text") = LENGTH("rows"."0 low text")
-              AND (
-                ARRAY_EXTRACT("rows"."0 low text", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."0 low text", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."0 low text")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g')))
-            END,
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 0 low",
           REGEXP_EXTRACT(
             NULLIF(
-              CASE
-                WHEN STRLEN("rows"."0 low text") = LENGTH("rows"."0 low text")
-                AND (
-                  ARRAY_EXTRACT("rows"."0 low text", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."0 low text", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."0 low text")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g')))
-              END,
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part 0 low",
           NULLIF(
-            CASE
-              WHEN STRLEN("rows"."0 high text") = LENGTH("rows"."0 high text")
-              AND (
-                ARRAY_EXTRACT("rows"."0 high text", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."0 high text", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."0 high text")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g')))
-            END,
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 0 high",
           REGEXP_EXTRACT(
             NULLIF(
-              CASE
-                WHEN STRLEN("rows"."0 high text") = LENGTH("rows"."0 high text")
-                AND (
-                  ARRAY_EXTRACT("rows"."0 high text", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."0 high text", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."0 high text")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g')))
-              END,
+              UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
               ''
             ),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
@@ -559,69 +307,29 @@ FROM (
             END AS "record fault",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(
-                  CASE
-                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-                    THEN LIST_EXTRACT("field", 2)
-                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-                  END,
-                  ''
-                ),
+                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN STRUCT_EXTRACT(
                 REGEXP_EXTRACT(
-                  NULLIF(
-                    CASE
-                      WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-                      AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-                      THEN LIST_EXTRACT("field", 2)
-                      ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-                    END,
-                    ''
-                  ),
+                  NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                   '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                   ['low', 'high']
                 ),
                 'low'
               )
-              ELSE NULLIF(
-                CASE
-                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-                  THEN LIST_EXTRACT("field", 2)
-                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-                END,
-                ''
-              )
+              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
             END AS "0 low text",
             CASE
               WHEN REGEXP_FULL_MATCH(
-                NULLIF(
-                  CASE
-                    WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-                    AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-                    THEN LIST_EXTRACT("field", 2)
-                    ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-                  END,
-                  ''
-                ),
+                NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                 '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$'
               )
               THEN COALESCE(
                 NULLIF(
                   STRUCT_EXTRACT(
                     REGEXP_EXTRACT(
-                      NULLIF(
-                        CASE
-                          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-                          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-                          THEN LIST_EXTRACT("field", 2)
-                          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-                        END,
-                        ''
-                      ),
+                      NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                       '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                       ['low', 'high']
                     ),
@@ -631,30 +339,14 @@ FROM (
                 ),
                 STRUCT_EXTRACT(
                   REGEXP_EXTRACT(
-                    NULLIF(
-                      CASE
-                        WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-                        AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-                        THEN LIST_EXTRACT("field", 2)
-                        ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-                      END,
-                      ''
-                    ),
+                    NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
                     '^\[?\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))\s*(?:[-–~,]\s*([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)))?\s*\]?$',
                     ['low', 'high']
                   ),
                   'low'
                 )
               )
-              ELSE NULLIF(
-                CASE
-                  WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-                  THEN LIST_EXTRACT("field", 2)
-                  ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-                END,
-                ''
-              )
+              ELSE NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
             END AS "0 high text",
             LIST_EXTRACT("field", 3) AS "1 label text",
             LIST_EXTRACT("field", 4) AS "2 label text",

@@ -6,15 +6,7 @@ FROM "release_2011q4"."drug" AS "v"
 JOIN (
   SELECT
     "d"."text",
-    CASE
-      WHEN STRLEN("d"."text") = LENGTH("d"."text")
-      AND (
-        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("d"."text")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
-    END AS term
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
   FROM (
     SELECT
       MIN("v"."drugname") AS text
@@ -23,14 +15,6 @@ JOIN (
       "v"."drugname"
   ) AS d
   WHERE
-    CASE
-      WHEN STRLEN("d"."text") = LENGTH("d"."text")
-      AND (
-        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("d"."text")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
-    END <> ''
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
 ) AS "n"
   ON "v"."drugname" = "n"."text"

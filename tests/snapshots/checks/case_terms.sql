@@ -1,15 +1,7 @@
 SELECT DISTINCT
   "i"."public_case" AS case_id,
   'indi_pt' AS attribute,
-  CASE
-    WHEN STRLEN("t"."indi_pt") = LENGTH("t"."indi_pt")
-    AND (
-      ARRAY_EXTRACT("t"."indi_pt", 1) BETWEEN '!' AND '~'
-      AND ARRAY_EXTRACT("t"."indi_pt", -1) BETWEEN '!' AND '~'
-    )
-    THEN UPPER("t"."indi_pt")
-    ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."indi_pt", '[INVISIBLE]', '', 'g')))
-  END AS term
+  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."indi_pt", '[INVISIBLE]', '', 'g'))) AS term
 FROM "raw_faers"."indi" AS "t"
 JOIN "temp"."main"."srsql_identity" AS "i"
   ON "t"."primaryid" = "i"."report_id"
@@ -24,15 +16,7 @@ FROM "release_2011q4"."indi" AS "v"
 JOIN (
   SELECT
     "d"."text",
-    CASE
-      WHEN STRLEN("d"."text") = LENGTH("d"."text")
-      AND (
-        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("d"."text")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
-    END AS term
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
   FROM (
     SELECT
       MIN("v"."indi_pt") AS text
@@ -41,15 +25,7 @@ JOIN (
       "v"."indi_pt"
   ) AS d
   WHERE
-    CASE
-      WHEN STRLEN("d"."text") = LENGTH("d"."text")
-      AND (
-        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("d"."text")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
-    END <> ''
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
 ) AS "n"
   ON "v"."indi_pt" = "n"."text"
 UNION ALL
@@ -61,15 +37,7 @@ FROM "release_2011q4"."reac" AS "v"
 JOIN (
   SELECT
     "d"."text",
-    CASE
-      WHEN STRLEN("d"."text") = LENGTH("d"."text")
-      AND (
-        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("d"."text")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
-    END AS term
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
   FROM (
     SELECT
       MIN("v"."pt") AS text
@@ -78,14 +46,6 @@ JOIN (
       "v"."pt"
   ) AS d
   WHERE
-    CASE
-      WHEN STRLEN("d"."text") = LENGTH("d"."text")
-      AND (
-        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("d"."text")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
-    END <> ''
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
 ) AS "n"
   ON "v"."pt" = "n"."text"

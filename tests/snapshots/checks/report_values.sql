@@ -7,15 +7,7 @@ FROM "release_2011q4"."indi" AS "v"
 JOIN (
   SELECT
     "d"."text",
-    CASE
-      WHEN STRLEN("d"."text") = LENGTH("d"."text")
-      AND (
-        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("d"."text")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
-    END AS term
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
   FROM (
     SELECT
       MIN("v"."indi_pt") AS text
@@ -24,15 +16,7 @@ JOIN (
       "v"."indi_pt"
   ) AS d
   WHERE
-    CASE
-      WHEN STRLEN("d"."text") = LENGTH("d"."text")
-      AND (
-        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("d"."text")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
-    END <> ''
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
 ) AS "n"
   ON "v"."indi_pt" = "n"."text"
 UNION ALL
@@ -45,15 +29,7 @@ FROM "release_2011q4"."reac" AS "v"
 JOIN (
   SELECT
     "d"."text",
-    CASE
-      WHEN STRLEN("d"."text") = LENGTH("d"."text")
-      AND (
-        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("d"."text")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
-    END AS term
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
   FROM (
     SELECT
       MIN("v"."pt") AS text
@@ -62,14 +38,6 @@ JOIN (
       "v"."pt"
   ) AS d
   WHERE
-    CASE
-      WHEN STRLEN("d"."text") = LENGTH("d"."text")
-      AND (
-        ARRAY_EXTRACT("d"."text", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("d"."text", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("d"."text")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g')))
-    END <> ''
+    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
 ) AS "n"
   ON "v"."pt" = "n"."text"

@@ -1,18 +1,7 @@
 CREATE OR REPLACE TEMPORARY TABLE "temp"."main"."srsql_code" AS
 SELECT DISTINCT
   "listed"."qid",
-  NULLIF(
-    CASE
-      WHEN STRLEN("listed"."code") = LENGTH("listed"."code")
-      AND (
-        ARRAY_EXTRACT("listed"."code", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("listed"."code", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("listed"."code")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("listed"."code", '[INVISIBLE]', '', 'g')))
-    END,
-    ''
-  ) AS code,
+  NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("listed"."code", '[INVISIBLE]', '', 'g'))), '') AS code,
   "listed"."label"
 FROM (
   SELECT

@@ -74,51 +74,19 @@ FROM (
       WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
       THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
       WHEN REGEXP_FULL_MATCH(
-        NULLIF(
-          CASE
-            WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
-            THEN LIST_EXTRACT("field", 1)
-            ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
-          END,
-          ''
-        ),
+        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
         '[0-9]+'
       )
-      THEN TRY_CAST(NULLIF(
-        CASE
-          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
-          THEN LIST_EXTRACT("field", 1)
-          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
-        END,
-        ''
-      ) AS BIGINT)
+      THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
     END AS "primaryid",
     CASE
       WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 2), '[0-9]+')
       THEN TRY_CAST(LIST_EXTRACT("field", 2) AS BIGINT)
       WHEN REGEXP_FULL_MATCH(
-        NULLIF(
-          CASE
-            WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-            THEN LIST_EXTRACT("field", 2)
-            ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-          END,
-          ''
-        ),
+        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
         '[0-9]+'
       )
-      THEN TRY_CAST(NULLIF(
-        CASE
-          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-          THEN LIST_EXTRACT("field", 2)
-          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-        END,
-        ''
-      ) AS BIGINT)
+      THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
     END AS "caseid",
     CAST(NULL AS TEXT) AS "caseversion",
     NULLIF(LIST_EXTRACT("field", 3), '') AS "i_f_code",
@@ -228,46 +196,13 @@ LEFT JOIN (
       FROM (
         SELECT
           *,
-          NULLIF(
-            CASE
-              WHEN STRLEN("rows"."age") = LENGTH("rows"."age")
-              AND (
-                ARRAY_EXTRACT("rows"."age", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."age", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."age")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ) AS "text age",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), '') AS "text age",
           REGEXP_EXTRACT(
-            NULLIF(
-              CASE
-                WHEN STRLEN("rows"."age") = LENGTH("rows"."age")
-                AND (
-                  ARRAY_EXTRACT("rows"."age", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."age", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."age")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), ''),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part age",
-          NULLIF(
-            CASE
-              WHEN STRLEN("rows"."age_cod") = LENGTH("rows"."age_cod")
-              AND (
-                ARRAY_EXTRACT("rows"."age_cod", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."age_cod", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."age_cod")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_cod", '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ) AS "unit age"
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_cod", '[INVISIBLE]', '', 'g'))), '') AS "unit age"
         FROM (
           SELECT DISTINCT
             NULLIF(LIST_EXTRACT("field", 4), '') AS "age",
@@ -358,46 +293,13 @@ LEFT JOIN (
       FROM (
         SELECT
           *,
-          NULLIF(
-            CASE
-              WHEN STRLEN("rows"."wt") = LENGTH("rows"."wt")
-              AND (
-                ARRAY_EXTRACT("rows"."wt", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."wt", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."wt")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ) AS "text wt",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), '') AS "text wt",
           REGEXP_EXTRACT(
-            NULLIF(
-              CASE
-                WHEN STRLEN("rows"."wt") = LENGTH("rows"."wt")
-                AND (
-                  ARRAY_EXTRACT("rows"."wt", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."wt", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."wt")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), ''),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part wt",
-          NULLIF(
-            CASE
-              WHEN STRLEN("rows"."wt_cod") = LENGTH("rows"."wt_cod")
-              AND (
-                ARRAY_EXTRACT("rows"."wt_cod", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."wt_cod", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."wt_cod")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt_cod", '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ) AS "unit wt"
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt_cod", '[INVISIBLE]', '', 'g'))), '') AS "unit wt"
         FROM (
           SELECT DISTINCT
             NULLIF(LIST_EXTRACT("field", 7), '') AS "wt",

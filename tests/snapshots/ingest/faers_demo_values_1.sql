@@ -84,46 +84,13 @@ FROM (
       FROM (
         SELECT
           *,
-          NULLIF(
-            CASE
-              WHEN STRLEN("rows"."age") = LENGTH("rows"."age")
-              AND (
-                ARRAY_EXTRACT("rows"."age", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."age", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."age")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ) AS "text age",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), '') AS "text age",
           REGEXP_EXTRACT(
-            NULLIF(
-              CASE
-                WHEN STRLEN("rows"."age") = LENGTH("rows"."age")
-                AND (
-                  ARRAY_EXTRACT("rows"."age", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."age", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."age")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), ''),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part age",
-          NULLIF(
-            CASE
-              WHEN STRLEN("rows"."age_cod") = LENGTH("rows"."age_cod")
-              AND (
-                ARRAY_EXTRACT("rows"."age_cod", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."age_cod", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."age_cod")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_cod", '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ) AS "unit age"
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_cod", '[INVISIBLE]', '', 'g'))), '') AS "unit age"
         FROM (
           SELECT
             *

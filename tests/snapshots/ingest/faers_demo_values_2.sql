@@ -82,46 +82,13 @@ FROM (
       FROM (
         SELECT
           *,
-          NULLIF(
-            CASE
-              WHEN STRLEN("rows"."wt") = LENGTH("rows"."wt")
-              AND (
-                ARRAY_EXTRACT("rows"."wt", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."wt", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."wt")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ) AS "text wt",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), '') AS "text wt",
           REGEXP_EXTRACT(
-            NULLIF(
-              CASE
-                WHEN STRLEN("rows"."wt") = LENGTH("rows"."wt")
-                AND (
-                  ARRAY_EXTRACT("rows"."wt", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."wt", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."wt")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), ''),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part wt",
-          NULLIF(
-            CASE
-              WHEN STRLEN("rows"."wt_cod") = LENGTH("rows"."wt_cod")
-              AND (
-                ARRAY_EXTRACT("rows"."wt_cod", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."wt_cod", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."wt_cod")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt_cod", '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ) AS "unit wt"
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt_cod", '[INVISIBLE]', '', 'g'))), '') AS "unit wt"
         FROM (
           SELECT
             *

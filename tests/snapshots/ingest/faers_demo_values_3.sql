@@ -25,18 +25,7 @@ FROM (
     "raw"."sex" AS value,
     CASE
       WHEN NOT (
-        NULLIF(
-          CASE
-            WHEN STRLEN("raw"."sex") = LENGTH("raw"."sex")
-            AND (
-              ARRAY_EXTRACT("raw"."sex", 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT("raw"."sex", -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER("raw"."sex")
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."sex", '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        )
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."sex", '[INVISIBLE]', '', 'g'))), '')
       ) IS NULL
       AND (
         "code_sex"."code"

@@ -23,39 +23,15 @@ FROM (
           WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
           THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
           WHEN REGEXP_FULL_MATCH(
-            NULLIF(
-              CASE
-                WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
-                THEN LIST_EXTRACT("field", 1)
-                ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
-              END,
-              ''
-            ),
+            NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
             '[0-9]+'
           )
-          THEN TRY_CAST(NULLIF(
-            CASE
-              WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
-              THEN LIST_EXTRACT("field", 1)
-              ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
-            END,
-            ''
-          ) AS BIGINT)
+          THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
         END
       ) IS NULL
       THEN CASE
         WHEN (
-          NULLIF(
-            CASE
-              WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
-              THEN LIST_EXTRACT("field", 1)
-              ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
-            END,
-            ''
-          )
+          NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
         ) IS NULL
         THEN 'blank report id'
         ELSE 'report id is not an integer'

@@ -28,31 +28,15 @@ SELECT
       ''
     ) IN (
       NULLIF(
-        CASE
-          WHEN STRLEN('Product used for unknown indication') = LENGTH('Product used for unknown indication')
-          AND (
-            ARRAY_EXTRACT('Product used for unknown indication', 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT('Product used for unknown indication', -1) BETWEEN '!' AND '~'
-          )
-          THEN UPPER('Product used for unknown indication')
-          ELSE UPPER(
-            NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
-          )
-        END,
+        UPPER(
+          NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
+        ),
         ''
       ),
       NULLIF(
-        CASE
-          WHEN STRLEN('Drug use for unknown indication') = LENGTH('Drug use for unknown indication')
-          AND (
-            ARRAY_EXTRACT('Drug use for unknown indication', 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT('Drug use for unknown indication', -1) BETWEEN '!' AND '~'
-          )
-          THEN UPPER('Drug use for unknown indication')
-          ELSE UPPER(
-            NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
-          )
-        END,
+        UPPER(
+          NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
+        ),
         ''
       )
     )
@@ -76,51 +60,19 @@ FROM (
       WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
       THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
       WHEN REGEXP_FULL_MATCH(
-        NULLIF(
-          CASE
-            WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
-            THEN LIST_EXTRACT("field", 1)
-            ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
-          END,
-          ''
-        ),
+        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
         '[0-9]+'
       )
-      THEN TRY_CAST(NULLIF(
-        CASE
-          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
-          THEN LIST_EXTRACT("field", 1)
-          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
-        END,
-        ''
-      ) AS BIGINT)
+      THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
     END AS "primaryid",
     CASE
       WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 2), '[0-9]+')
       THEN TRY_CAST(LIST_EXTRACT("field", 2) AS BIGINT)
       WHEN REGEXP_FULL_MATCH(
-        NULLIF(
-          CASE
-            WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-            THEN LIST_EXTRACT("field", 2)
-            ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-          END,
-          ''
-        ),
+        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
         '[0-9]+'
       )
-      THEN TRY_CAST(NULLIF(
-        CASE
-          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-          THEN LIST_EXTRACT("field", 2)
-          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-        END,
-        ''
-      ) AS BIGINT)
+      THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
     END AS "caseid",
     NULLIF(LIST_EXTRACT("field", 3), '') AS "indi_drug_seq",
     NULLIF(LIST_EXTRACT("field", 4), '') AS "indi_pt"

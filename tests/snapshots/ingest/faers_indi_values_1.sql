@@ -22,52 +22,20 @@ SELECT
 FROM (
   SELECT
     "r"."line" AS line,
-    NULLIF(
-      CASE
-        WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-        THEN LIST_EXTRACT("field", 2)
-        ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-      END,
-      ''
-    ) AS value,
+    NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS value,
     CASE
       WHEN NOT (
-        NULLIF(
-          CASE
-            WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-            THEN LIST_EXTRACT("field", 2)
-            ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-          END,
-          ''
-        )
+        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
       ) IS NULL
       AND (
         CASE
           WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 2), '[0-9]+')
           THEN TRY_CAST(LIST_EXTRACT("field", 2) AS BIGINT)
           WHEN REGEXP_FULL_MATCH(
-            NULLIF(
-              CASE
-                WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-                THEN LIST_EXTRACT("field", 2)
-                ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-              END,
-              ''
-            ),
+            NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
             '[0-9]+'
           )
-          THEN TRY_CAST(NULLIF(
-            CASE
-              WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 2), 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT(LIST_EXTRACT("field", 2), -1) BETWEEN '!' AND '~'
-              THEN LIST_EXTRACT("field", 2)
-              ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g')
-            END,
-            ''
-          ) AS BIGINT)
+          THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 2), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
         END
       ) IS NULL
       THEN 'case id is not an integer'

@@ -76,26 +76,10 @@ FROM (
       WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
       THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
       WHEN REGEXP_FULL_MATCH(
-        NULLIF(
-          CASE
-            WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
-            THEN LIST_EXTRACT("field", 1)
-            ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
-          END,
-          ''
-        ),
+        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
         '[0-9]+'
       )
-      THEN TRY_CAST(NULLIF(
-        CASE
-          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
-          THEN LIST_EXTRACT("field", 1)
-          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
-        END,
-        ''
-      ) AS BIGINT)
+      THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
     END AS "vaers_id",
     NULLIF(LIST_EXTRACT("field", 2), '') AS "recvdate",
     NULLIF(LIST_EXTRACT("field", 3), '') AS "state",
@@ -189,31 +173,9 @@ LEFT JOIN (
       FROM (
         SELECT
           *,
-          NULLIF(
-            CASE
-              WHEN STRLEN("rows"."age_yrs") = LENGTH("rows"."age_yrs")
-              AND (
-                ARRAY_EXTRACT("rows"."age_yrs", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."age_yrs", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."age_yrs")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ) AS "text age",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), '') AS "text age",
           REGEXP_EXTRACT(
-            NULLIF(
-              CASE
-                WHEN STRLEN("rows"."age_yrs") = LENGTH("rows"."age_yrs")
-                AND (
-                  ARRAY_EXTRACT("rows"."age_yrs", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."age_yrs", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."age_yrs")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), ''),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part age"

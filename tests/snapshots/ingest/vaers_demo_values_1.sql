@@ -67,31 +67,9 @@ FROM (
       FROM (
         SELECT
           *,
-          NULLIF(
-            CASE
-              WHEN STRLEN("rows"."age_yrs") = LENGTH("rows"."age_yrs")
-              AND (
-                ARRAY_EXTRACT("rows"."age_yrs", 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT("rows"."age_yrs", -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER("rows"."age_yrs")
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ) AS "text age",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), '') AS "text age",
           REGEXP_EXTRACT(
-            NULLIF(
-              CASE
-                WHEN STRLEN("rows"."age_yrs") = LENGTH("rows"."age_yrs")
-                AND (
-                  ARRAY_EXTRACT("rows"."age_yrs", 1) BETWEEN '!' AND '~'
-                  AND ARRAY_EXTRACT("rows"."age_yrs", -1) BETWEEN '!' AND '~'
-                )
-                THEN UPPER("rows"."age_yrs")
-                ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g')))
-              END,
-              ''
-            ),
+            NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), ''),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
             ['sign', 'whole', 'fraction']
           ) AS "part age"

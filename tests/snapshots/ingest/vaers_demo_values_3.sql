@@ -25,18 +25,7 @@ FROM (
     "raw"."state" AS value,
     CASE
       WHEN NOT (
-        NULLIF(
-          CASE
-            WHEN STRLEN("raw"."state") = LENGTH("raw"."state")
-            AND (
-              ARRAY_EXTRACT("raw"."state", 1) BETWEEN '!' AND '~'
-              AND ARRAY_EXTRACT("raw"."state", -1) BETWEEN '!' AND '~'
-            )
-            THEN UPPER("raw"."state")
-            ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."state", '[INVISIBLE]', '', 'g')))
-          END,
-          ''
-        )
+        NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("raw"."state", '[INVISIBLE]', '', 'g'))), '')
       ) IS NULL
       AND (
         "code_state"."code"

@@ -29,26 +29,10 @@ FROM (
       WHEN REGEXP_FULL_MATCH(LIST_EXTRACT("field", 1), '[0-9]+')
       THEN TRY_CAST(LIST_EXTRACT("field", 1) AS BIGINT)
       WHEN REGEXP_FULL_MATCH(
-        NULLIF(
-          CASE
-            WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
-            THEN LIST_EXTRACT("field", 1)
-            ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
-          END,
-          ''
-        ),
+        NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
         '[0-9]+'
       )
-      THEN TRY_CAST(NULLIF(
-        CASE
-          WHEN ARRAY_EXTRACT(LIST_EXTRACT("field", 1), 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT(LIST_EXTRACT("field", 1), -1) BETWEEN '!' AND '~'
-          THEN LIST_EXTRACT("field", 1)
-          ELSE REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g')
-        END,
-        ''
-      ) AS BIGINT)
+      THEN TRY_CAST(NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS BIGINT)
     END AS "vaers_id",
     UNNEST(
       CAST([
@@ -70,15 +54,7 @@ FROM (
 ) AS parsed
 WHERE
   NOT (
-    NULLIF(
-      CASE
-        WHEN ARRAY_EXTRACT("parsed"."symptom", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("parsed"."symptom", -1) BETWEEN '!' AND '~'
-        THEN "parsed"."symptom"
-        ELSE REGEXP_REPLACE("parsed"."symptom", '^[SPACES]+|[SPACES]+$', '', 'g')
-      END,
-      ''
-    )
+    NULLIF(REGEXP_REPLACE("parsed"."symptom", '^[SPACES]+|[SPACES]+$', '', 'g'), '')
   ) IS NULL
 ORDER BY
   "parsed"."line"

@@ -26,30 +26,8 @@ WITH exact_match AS (
       WHERE
         "t1"."caseid" = "t0"."caseid"
         AND "t1"."drugname" IN (
-          NULLIF(
-            CASE
-              WHEN STRLEN('Heart') = LENGTH('Heart')
-              AND (
-                ARRAY_EXTRACT('Heart', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('Heart', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('Heart')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('Heart', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          ),
-          NULLIF(
-            CASE
-              WHEN STRLEN('x') = LENGTH('x')
-              AND (
-                ARRAY_EXTRACT('x', 1) BETWEEN '!' AND '~'
-                AND ARRAY_EXTRACT('x', -1) BETWEEN '!' AND '~'
-              )
-              THEN UPPER('x')
-              ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE('x', '[INVISIBLE]', '', 'g')))
-            END,
-            ''
-          )
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('Heart', '[INVISIBLE]', '', 'g'))), ''),
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('x', '[INVISIBLE]', '', 'g'))), '')
         )
     )
     AND NOT "t0"."pt" IS NULL

@@ -7,18 +7,7 @@ FROM "srsql_data"."release_7_drug" AS "t"
 JOIN (
   SELECT
     "v"."value",
-    NULLIF(
-      CASE
-        WHEN STRLEN("v"."value") = LENGTH("v"."value")
-        AND (
-          ARRAY_EXTRACT("v"."value", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("v"."value", -1) BETWEEN '!' AND '~'
-        )
-        THEN UPPER("v"."value")
-        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("v"."value", '[INVISIBLE]', '', 'g')))
-      END,
-      ''
-    ) AS term
+    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("v"."value", '[INVISIBLE]', '', 'g'))), '') AS term
   FROM (
     SELECT DISTINCT
       CAST("t"."drugname" AS TEXT) AS value

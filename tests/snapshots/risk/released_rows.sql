@@ -7,20 +7,4 @@ SELECT
   ) / 2 AS DOUBLE) AS amount
 FROM "release_2011q4"."released_rows" AS "r"
 WHERE
-  CASE
-    WHEN STRLEN("r"."pt") = LENGTH("r"."pt")
-    AND (
-      ARRAY_EXTRACT("r"."pt", 1) BETWEEN '!' AND '~'
-      AND ARRAY_EXTRACT("r"."pt", -1) BETWEEN '!' AND '~'
-    )
-    THEN UPPER("r"."pt")
-    ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("r"."pt", '[INVISIBLE]', '', 'g')))
-  END = CASE
-    WHEN STRLEN($value) = LENGTH($value)
-    AND (
-      ARRAY_EXTRACT($value, 1) BETWEEN '!' AND '~'
-      AND ARRAY_EXTRACT($value, -1) BETWEEN '!' AND '~'
-    )
-    THEN UPPER($value)
-    ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE($value, '[INVISIBLE]', '', 'g')))
-  END
+  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("r"."pt", '[INVISIBLE]', '', 'g'))) = UPPER(NFC_NORMALIZE(REGEXP_REPLACE($value, '[INVISIBLE]', '', 'g')))

@@ -1,15 +1,7 @@
 SELECT
   "m"."case_no" AS record,
   'pt:' AS prefix,
-  CASE
-    WHEN STRLEN("t"."pt") = LENGTH("t"."pt")
-    AND (
-      ARRAY_EXTRACT("t"."pt", 1) BETWEEN '!' AND '~'
-      AND ARRAY_EXTRACT("t"."pt", -1) BETWEEN '!' AND '~'
-    )
-    THEN UPPER("t"."pt")
-    ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."pt", '[INVISIBLE]', '', 'g')))
-  END AS term,
+  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."pt", '[INVISIBLE]', '', 'g'))) AS term,
   COUNT(*) AS times
 FROM "raw_faers"."reac" AS "t"
 JOIN "raw_faers"."demo" AS "r"
@@ -24,28 +16,12 @@ WHERE
 GROUP BY
   "m"."case_no",
   "t"."primaryid",
-  CASE
-    WHEN STRLEN("t"."pt") = LENGTH("t"."pt")
-    AND (
-      ARRAY_EXTRACT("t"."pt", 1) BETWEEN '!' AND '~'
-      AND ARRAY_EXTRACT("t"."pt", -1) BETWEEN '!' AND '~'
-    )
-    THEN UPPER("t"."pt")
-    ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."pt", '[INVISIBLE]', '', 'g')))
-  END
+  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."pt", '[INVISIBLE]', '', 'g')))
 UNION ALL
 SELECT
   "m"."case_no" AS record,
   'drugname:' AS prefix,
-  CASE
-    WHEN STRLEN("t"."drugname") = LENGTH("t"."drugname")
-    AND (
-      ARRAY_EXTRACT("t"."drugname", 1) BETWEEN '!' AND '~'
-      AND ARRAY_EXTRACT("t"."drugname", -1) BETWEEN '!' AND '~'
-    )
-    THEN UPPER("t"."drugname")
-    ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."drugname", '[INVISIBLE]', '', 'g')))
-  END AS term,
+  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."drugname", '[INVISIBLE]', '', 'g'))) AS term,
   COUNT(*) AS times
 FROM "raw_faers"."drug" AS "t"
 JOIN "raw_faers"."demo" AS "r"
@@ -60,12 +36,4 @@ WHERE
 GROUP BY
   "m"."case_no",
   "t"."primaryid",
-  CASE
-    WHEN STRLEN("t"."drugname") = LENGTH("t"."drugname")
-    AND (
-      ARRAY_EXTRACT("t"."drugname", 1) BETWEEN '!' AND '~'
-      AND ARRAY_EXTRACT("t"."drugname", -1) BETWEEN '!' AND '~'
-    )
-    THEN UPPER("t"."drugname")
-    ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."drugname", '[INVISIBLE]', '', 'g')))
-  END
+  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."drugname", '[INVISIBLE]', '', 'g')))

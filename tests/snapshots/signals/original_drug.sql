@@ -11,18 +11,7 @@ FROM (
   JOIN "temp"."main"."srsql_signal_original_case" AS "c"
     ON "p"."caseid" = "c"."case_id" AND "p"."quarter" = "c"."quarter"
   WHERE
-    NULLIF(
-      CASE
-        WHEN STRLEN("t"."role_cod") = LENGTH("t"."role_cod")
-        AND (
-          ARRAY_EXTRACT("t"."role_cod", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("t"."role_cod", -1) BETWEEN '!' AND '~'
-        )
-        THEN UPPER("t"."role_cod")
-        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."role_cod", '[INVISIBLE]', '', 'g')))
-      END,
-      ''
-    ) IN ('PS', 'SS')
+    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."role_cod", '[INVISIBLE]', '', 'g'))), '') IN ('PS', 'SS')
 ) AS u
 WHERE
   NOT "u"."drug" IS NULL
