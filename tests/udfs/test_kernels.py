@@ -66,6 +66,23 @@ def test_another_process_compiles_once_and_this_one_takes_what_is_kept(
     assert len(started) == 2
 
 
+def test_what_is_kept_is_loaded_beside_what_needs_none_and_the_rest_is_compiled_when_asked_for(
+    started: list[subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with kernels.loading_kernels(["some_kernel"]) as loaded:
+        assert started == [], "nothing is compiled before somebody waits for it"
+        loaded()
+    assert [each.returncode for each in started] == [0]
+    monkeypatch.delitem(sys.modules, "some_kernel")
+    with kernels.loading_kernels(["some_kernel"]) as loaded:
+        loaded()
+    assert (len(started), misses()) == (1, 0)
+    assert sys.modules["some_kernel"].results == [42], "loaded once, by the thread"
+    monkeypatch.setattr(sys.modules["some_kernel"], "warm_up", None)
+    with kernels.loading_kernels(["some_kernel"]) as loaded, pytest.raises(TypeError):
+        loaded()
+
+
 def test_where_no_other_process_can_compile_this_one_does(
     started: list[subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
