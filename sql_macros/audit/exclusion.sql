@@ -47,23 +47,32 @@ flatten(list_transform(
 --          model drew the released values at random.
 -- Source:  SPEC section 9; Wu 2022, section III (perturbed quasi-identifiers).
 CREATE OR REPLACE MACRO srsql.box_positions(releases) AS TABLE
+WITH
+-- by themselves: joined with an empty table of nodes before they are grouped, DuckDB 2.0 plans
+-- columns that nothing gives it
+roots AS MATERIALIZED (
+    SELECT n.dataset, n.attribute, max(n.pre) AS root_low, max(n.last) AS root_high
+    FROM srsql.node AS n
+    WHERE n.parent IS NULL
+    GROUP BY n.dataset, n.attribute
+),
+
+perturbed AS (
+    SELECT DISTINCT p.release_id, p.position FROM srsql.perturbation AS p
+)
+
 SELECT
     a.release_id,
     a.position,
-    max(n.pre) AS root_low,
-    max(n.last) AS root_high,
-    bool_or(p.position IS NOT NULL) AS perturbed
+    t.root_low,
+    t.root_high,
+    p.position IS NOT NULL AS perturbed
 FROM query_table(releases) AS r
 INNER JOIN srsql.release AS own ON r.release_id = own.release_id
 INNER JOIN srsql.attribute AS a ON r.release_id = a.release_id
-LEFT JOIN srsql.node AS n
-    ON
-        own.dataset = n.dataset
-        AND a.attribute = n.attribute
-        AND a.kind = 'categorical'
-        AND n.parent IS NULL
-LEFT JOIN srsql.perturbation AS p ON a.release_id = p.release_id AND a.position = p.position
-GROUP BY a.release_id, a.position;
+LEFT JOIN roots AS t
+    ON own.dataset = t.dataset AND a.attribute = t.attribute AND a.kind = 'categorical'
+LEFT JOIN perturbed AS p ON a.release_id = p.release_id AND a.position = p.position;
 
 -- What:    whether the first box covers the second; a box that is NULL constrains nothing.
 CREATE OR REPLACE MACRO srsql.covers(outer_box, inner_box) AS
