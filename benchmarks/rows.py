@@ -27,7 +27,7 @@ from time import perf_counter
 
 from benchmarks import one_release
 from benchmarks.one_release import STAGES
-from benchmarks.peers.ours import DATASET
+from benchmarks.peers.ours import write_dataset
 from benchmarks.peers.people import write_people
 
 COLUMNS = (*STAGES, "whole", "cpu", "MiB")
@@ -48,11 +48,10 @@ def command(arguments: Sequence[str]) -> None:
     print("model", "checkout", *COLUMNS, sep="\t")
     with TemporaryDirectory() as place:
         folder = Path(place)
-        (folder / "people.toml").write_text(DATASET)
-        (folder / "sex.csv").write_text("node,parent\nAny,\nM,Any\nF,Any\n")
+        dataset = write_dataset(folder)
         (whole, _), (few, _) = (_tables(folder, rows) for rows in (asked.rows, FEW))
         for model in asked.models.split(","):
-            task = {"dataset": str(folder / "people.toml"), "model": model, "k": str(asked.k)}
+            task = {"dataset": str(dataset), "model": model, "k": str(asked.k)}
             for name in checkouts:
                 _run(few, task, checkouts[name])
             medians = _measured(whole, task, checkouts, asked.runs)

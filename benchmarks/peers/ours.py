@@ -66,6 +66,14 @@ ORDER BY d."row"
 WARM_ROWS = 300
 
 
+def write_dataset(folder: Path) -> Path:
+    """The dataset of the table of people, with its hierarchy, in a folder; its file."""
+    dataset = folder / "people.toml"
+    dataset.write_text(DATASET)
+    dataset.with_name("sex.csv").write_text("node,parent\nAny,\nM,Any\nF,Any\n")
+    return dataset
+
+
 def anonymize(task: dict[str, Any]) -> dict[str, Any]:
     """From the file to the released table in memory: ingestion, release with its checks, reading.
 
@@ -75,9 +83,7 @@ def anonymize(task: dict[str, Any]) -> dict[str, Any]:
     people = Path(task["people"])
     before = peak_mib()
     with tempfile.TemporaryDirectory() as folder:
-        dataset = Path(folder) / "people.toml"
-        dataset.write_text(DATASET)
-        dataset.with_name("sex.csv").write_text("node,parent\nAny,\nM,Any\nF,Any\n")
+        dataset = write_dataset(Path(folder))
         few = dataset.with_name("people_few.csv")
         pd.read_csv(people, nrows=WARM_ROWS).to_csv(few, index=False)
         began = perf_counter()

@@ -151,10 +151,9 @@ def assigned_query(dataset: Dataset) -> exp.Select:
     """Released reports with their ids, and the pseudonyms that are stored for these (``NAMED``)."""
     found = exp.select(*[column(n, "r") for n in ("report_id", "case_id", "case_no", "group_no")])
     found = found.from_(temporary(SHOWN, alias="r"))
-    for what, kind in (("report", _report_kind(dataset)), ("case", "case")):
-        if what == "case" and dataset.report_id == dataset.case_id:
-            found = found.select(column("pseudonym", "report").as_("public_case"))
-            continue
+    report_kind = _report_kind(dataset)
+    kinds = {"report": report_kind} | ({} if report_kind == "case" else {"case": "case"})
+    for what, kind in kinds.items():
         stored = (
             exp.select(column("id", "p"), column("pseudonym", "p"))
             .from_(temporary(NAMED, alias="p"))
@@ -164,6 +163,8 @@ def assigned_query(dataset: Dataset) -> exp.Select:
             stored.subquery(exp.to_identifier(what, quoted=True)),
             on=exp.cast(column(f"{what}_id", "r"), "VARCHAR").eq(column("id", what)),
         )
+    if report_kind == "case":  # one id, which was looked up
+        found = found.select(column("pseudonym", "report").as_("public_case"))
     return found
 
 
