@@ -165,8 +165,7 @@ def numbered(values: Ints) -> tuple[Ints, Ints]:
         return distinct, place
     there = np.zeros(span, np.bool_)
     there[values] = True
-    distinct = np.flatnonzero(there)
-    return distinct, places_of(values, distinct)
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[values]
 
 
 def by_case(structs: pa.StructArray, cases: Ints) -> list[Ints]:

@@ -38,8 +38,7 @@ def load_kernels(names: Sequence[str]) -> None:
             with the types that the engine calls it with.
     """
     compile_apart(names)
-    for name in names:
-        _warm_up(name)()
+    _load(names)
 
 
 @contextmanager
@@ -65,8 +64,7 @@ def _load_compiled(names: Sequence[str]) -> bool:
     marks = _marks(names)
     if not marks or not all(mark.exists() for mark in marks.values()):
         return False
-    for name in names:
-        _warm_up(name)()
+    _load(names)
     return True
 
 
@@ -95,8 +93,7 @@ def _marks(names: Sequence[str]) -> dict[str, Path]:
 def compile_here(names: str) -> None:
     """Compile kernels, their names with commas between them, and print each when it begins."""
     COMPILING.append(lambda kernel: print(kernel, flush=True))
-    for name in names.split(","):
-        _warm_up(name)()
+    _load(names.split(","))
 
 
 def _compiled_by_another(names: Sequence[str]) -> bool:
@@ -113,6 +110,11 @@ def _compiled_by_another(names: Sequence[str]) -> bool:
     finally:
         process.kill()
         process.communicate()
+
+
+def _load(names: Sequence[str]) -> None:
+    for name in names:
+        _warm_up(name)()
 
 
 def _warm_up(name: str) -> Callable[[], None]:
