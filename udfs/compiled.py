@@ -13,8 +13,6 @@ matter: another environment with the same ones compiles nothing.
 from __future__ import annotations
 
 import hashlib
-import os
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -24,6 +22,7 @@ import numba
 from numba.core import caching, event
 
 from srsql.udfs import COMPILING
+from srsql.udfs.kernels import cache_folder
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -94,7 +93,7 @@ _LOCATOR = f"{__name__}.{SourceLocator.__name__}"
 def kept_in() -> Path | None:
     """The folder of the kernels that these sources are compiled to; None: none is kept."""
     named = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    folder = Path(named) if named else cache_folder()
+    folder = Path(named) if named else cache_folder("kernels")
     return None if folder is None else folder / _own_digest()
 
 
@@ -127,26 +126,3 @@ class _Told(event.Listener):
 
 
 event.register("numba:compile", _Told())  # type: ignore[no-untyped-call]
-
-
-def cache_folder() -> Path | None:
-    """The user's folder for compiled kernels, made if need be; None: there can be none.
-
-    It has to be the user's own: what lies in it is run.
-    """
-    try:
-        folder = _user_caches() / "srsql" / "kernels"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
-            return None
-        return folder if os.access(folder, os.W_OK | os.X_OK) else None
-    except (OSError, RuntimeError):  # no home, or none that can be written
-        return None
-
-
-def _user_caches() -> Path:
-    if named := os.environ.get("XDG_CACHE_HOME", ""):
-        return Path(named)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")

@@ -27,7 +27,6 @@ from srsql.engine.warehouse.statements import (
     query,
     scalar_macro,
     table,
-    with_rows,
 )
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
@@ -326,16 +325,16 @@ def _lay_out_raw_boxes(warehouse: Warehouse, subject: Subject) -> None:
         for position, *roots, perturbed in rows
     ]
     boxes = raw_boxes(subject.release_id, places)
-    target = create(exp.to_table("srsql_audit_raw"), boxes, temp=True)
-    warehouse.run(target, {"ends": 2 * len(places)})
+    warehouse.run(create(exp.to_table("srsql_audit_raw"), boxes, temp=True))
 
 
 def raw_boxes(
     release_id: int, places: Sequence[tuple[int, Sequence[int | None], bool]]
 ) -> exp.Query:
-    """(case_no, box) of the cases of a release; a box has $ends.
+    """(case_no, box) of the cases of a release; no rows where there is no position.
 
-    A column is made of each end: to list the rows of a case would take longer.
+    A forgotten case, whose values are erased, has none. Each position is looked up by itself: to
+    gather the rows of a case takes twice as long.
 
     Args:
         release_id: of the release.
@@ -343,21 +342,32 @@ def raw_boxes(
             number) and whether the attacker knows it.
     """
     box: list[exp.Expr] = []
-    for position, roots, known in places:
-        low, high = (column(name, "q") for name in ("low", "high"))
-        says = scalar_macro("says_nothing", low.copy(), high.copy(), *map(exp.convert, roots))
-        told = exp.and_(column("position", "q").eq(position), says.not_())
-        for side in (exp.Neg(this=low), high):
-            end = exp.func("any_value", exp.Case().when(told.copy(), side.copy()))
-            unbounded = scalar_macro("unbounded_end")
-            box.append(exp.func("coalesce", end, unbounded) if known else unbounded)
-    known_box = (
-        exp.select(column("case_no", "q"), exp.alias_(exp.array(*box), "box"))
-        .from_(table("srsql", "case_qid", alias="q"))
-        .where(column("release_id", "q").eq(release_id))
-        .group_by(column("case_no", "q"))
+    forgotten = column("case_id", "m").eq(column("token", "f"))
+    rows = (
+        exp.select(column("case_no", "m"))
+        .from_(table("temp", "main", "srsql_audit_member", alias="m"))
+        .join(table("srsql", "forgotten_case", alias="f"), on=forgotten, join_type="anti")
     )
-    return with_rows(query("audit/plan", "raw_boxes"), known_box=known_box)
+    for position, roots, known in places:
+        unbounded = scalar_macro("unbounded_end")
+        if not known:
+            box += [unbounded, unbounded.copy()]
+            continue
+        name = f"q{position}"
+        low, high = (column(end, name) for end in ("low", "high"))
+        says = scalar_macro("says_nothing", low.copy(), high.copy(), *map(exp.convert, roots))
+        of_case = (
+            column("release_id", name).eq(release_id),
+            column("position", name).eq(position),
+            column("case_no", name).eq(column("case_no", "m")),
+            says.not_(),
+        )
+        rows = rows.join(
+            table("srsql", "case_qid", alias=name), on=exp.and_(*of_case), join_type="left"
+        )
+        box += [exp.func("coalesce", end, unbounded.copy()) for end in (exp.Neg(this=low), high)]
+    rows = rows.select(exp.cast(exp.array(*box), "BIGINT[]").as_("box"))
+    return rows if places else rows.limit(0)
 
 
 def step_parameters(subject: Subject, window: tuple[str, bool] | None = None) -> dict[str, Any]:

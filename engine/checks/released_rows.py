@@ -394,8 +394,7 @@ def quarter_reports(dataset: Dataset, quarter: str, *, by_report: bool) -> exp.Q
     case_id = dataset.report_id if by_report else dataset.case_id
     return (
         exp.select(
-            exp.cast(column(dataset.report_id, "t"), "VARCHAR").as_("report_id"),
-            exp.cast(column(case_id, "t"), "VARCHAR").as_("case_id"),
+            column(dataset.report_id, "t").as_("report_id"), column(case_id, "t").as_("case_id")
         )
         .from_(raw_table(dataset, dataset.report_table, alias="t"))
         .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
@@ -424,8 +423,7 @@ def released_reports(dataset: Dataset, schema: str, *, by_report: bool) -> exp.Q
     case_id = "report_id" if by_report else "case_id"
     return (
         exp.select(
-            exp.cast(column("report_id", "i"), "VARCHAR").as_("report_id"),
-            exp.cast(column(case_id, "i"), "VARCHAR").as_("case_id"),
+            column("report_id", "i").as_("report_id"), column(case_id, "i").as_("case_id")
         )
         .from_(temporary("srsql_identity", alias="i"))
         .join(

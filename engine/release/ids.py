@@ -103,7 +103,8 @@ def make_identity(
         _assign(release, series)
         identity = assigned_query(dataset)
     warehouse.run(create(exp.to_table(IDENTITY), identity, temp=True))
-    counted = warehouse.rows(query(TOPIC, "counts"))[0]
+    by_report = {"by_report": _report_kind(dataset) != "case"}
+    counted = warehouse.rows(query(TOPIC, "counts"), by_report)[0]
     if counted[0::2] != counted[1::2] or (series.id_scope and _shared(warehouse, series)):
         raise ReleaseError("two ids share a pseudonym: give another --series, which gets a new key")
     if one_row:

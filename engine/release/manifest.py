@@ -13,6 +13,7 @@ from srsql.engine.grouping.parts import RULE
 from srsql.engine.grouping.thresholds import ThetaPolicy
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models.base import BY_SETS, SUPPRESSES, GroupingModel
+from srsql.engine.risk.metrics import suppresses
 from srsql.engine.risk.persons import OF_PERSONS
 from srsql.engine.risk.singling_out import PUBLIC_SHARES
 from srsql.engine.terms.parameters import DisassociationParameters
@@ -120,9 +121,10 @@ def suppression_facts(release: Release, guarantee: str, *, asked: bool) -> dict[
         guarantee: of its model.
         asked: whether values were to be suppressed; without, only if some are.
     """
-    found = release.warehouse.rows(
-        query(TOPIC, "suppressed_shares"), {"release_id": release.release_id, "per": PER}
-    )
+    found = []
+    if suppresses(release.warehouse, release.release_id):
+        of_release = {"release_id": release.release_id, "per": PER}
+        found = release.warehouse.rows(query(TOPIC, "suppressed_shares"), of_release)
     if not found and not asked:
         return {}
     shares = dict(found)
@@ -249,7 +251,8 @@ def figures_of(release: Release, ingestion_id: int) -> dict[str, Any]:
 
     files = of_ingestion("files")
     source, digest = of_ingestion("source")[0]
-    suppressed = of_release("suppressed_values")
+    hides = suppresses(release.warehouse, release.release_id)
+    suppressed = of_release("suppressed_values") if hides else []
     told = ("value", "cases", "theta", "groups", "above", "worst")
     new, old, reports, groups = of_release("counts")[0]
     reasons = of_release("withheld")

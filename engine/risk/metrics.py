@@ -12,6 +12,7 @@ from typing import Any
 
 from srsql.engine.errors import PolicyError
 from srsql.engine.measures import MeasureRow
+from srsql.engine.risk.persons import measure_persons
 from srsql.engine.risk.qid_sets import measure_sets
 from srsql.engine.risk.term_counts import (
     Answering,
@@ -44,6 +45,8 @@ from srsql.schemas import Dataset
 
 TOPIC = "risk/metrics"
 OF_PERSONS = "persons_of_groups({id})"
+OPTIONAL = {"suppressed_value_rate({id})": "suppresses", "delay_rate({id})": "waited"}
+"""Those that have no rows of most releases -> the query that tells whether they can have any."""
 MACROS = (
     "information_loss({id})",
     "star_information_loss({id})",
@@ -94,8 +97,10 @@ def measure(
     """
     rows: list[MeasureRow] = []
     for macro in MACROS:
-        if macro == OF_PERSONS and persons is not None:
-            rows += persons
+        if macro == OF_PERSONS:
+            rows += measure_persons(warehouse, release_id) if persons is None else persons
+            continue
+        if macro in OPTIONAL and not _rows(warehouse, OPTIONAL[macro], release_id):
             continue
         call = "SELECT m.* FROM srsql." + macro.format(id=int(release_id))
         found = warehouse.rows(call + " AS m ORDER BY m.measure DESC, m.scope")
@@ -121,6 +126,11 @@ def measure(
         for row in rows
         if row.measure not in ("dr", "withheld") and (row.measure != "nil_star" or row.total)
     ]
+
+
+def suppresses(warehouse: Warehouse, release_id: int) -> bool:
+    """Whether some value of a case of the release is suppressed."""
+    return bool(_rows(warehouse, "suppresses", release_id))
 
 
 def _at_domain_ends(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:

@@ -143,8 +143,8 @@ FROM (
 -- What:    every case that is released or withheld is in the quarter, and the other way round;
 --          a case is either released or withheld.
 -- Inputs:  quarter_of(report_id, case_id): the ingested reports; released_of(report_id, case_id):
---          off the released view; withheld_of(case_id). Where reports are withheld, not cases, each
---          is a case of its own here.
+--          off the released view, of the same types; withheld_of(case_id as text). Where reports
+--          are withheld, not cases, each is a case of its own here.
 CREATE OR REPLACE MACRO srsql.check_complete(
     quarter_of, released_of, withheld_of, release_id
 ) AS TABLE
@@ -154,11 +154,13 @@ accounted AS (
     UNION ALL
     SELECT q.report_id, q.case_id, 1
     FROM query_table(quarter_of) AS q
-    INNER JOIN query_table(withheld_of) AS w ON q.case_id = w.case_id
-    UNION ALL
-    SELECT NULL, w.case_id, 1
+    INNER JOIN query_table(withheld_of) AS w ON q.case_id::VARCHAR = w.case_id
+),
+
+elsewhere AS (
+    SELECT DISTINCT w.case_id
     FROM query_table(withheld_of) AS w
-    ANTI JOIN query_table(quarter_of) AS q ON w.case_id = q.case_id
+    ANTI JOIN query_table(quarter_of) AS q ON w.case_id = q.case_id::VARCHAR
 ),
 
 balance AS (
@@ -172,11 +174,14 @@ balance AS (
 )
 
 SELECT
-    unnest(srsql.check_row(release_id, 'check_complete', 'report', f.violating, f.total, 0))
+    unnest(srsql.check_row(
+        release_id, 'check_complete', 'report', f.violating + e.cases, f.total + e.cases, 0
+    ))
 FROM (
     SELECT count(*) FILTER (WHERE b.times <> 0) AS violating, count(*) AS total
     FROM balance AS b
-) AS f;
+) AS f
+CROSS JOIN (SELECT count(*) AS cases FROM elsewhere) AS e;
 
 -- What:    the public manifest gives a threshold for released values only.
 -- Inputs:  told: its list of STRUCT(value, theta); values_of(case_id, term): as above.

@@ -106,7 +106,7 @@ replaced AS (
 
 judged AS (
     SELECT
-        w.case_id IN (SELECT s.case_id FROM query_table(shown_of) AS s) AS is_shown,
+        w.case_id IN (SELECT s.case_id::VARCHAR FROM query_table(shown_of) AS s) AS is_shown,
         r.case_id IS NOT NULL OR g.case_id IS NOT NULL AS is_reported
     FROM srsql.waiting AS w
     LEFT JOIN reported AS r ON w.case_id = r.case_id AND w.since = r.quarter

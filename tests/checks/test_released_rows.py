@@ -267,5 +267,15 @@ def test_books_that_do_not_balance_fail(
     assert not check_complete(sql, QUARTER, released, withheld)["passed"]
 
 
+def test_books_balance_by_numbers_as_by_texts(sql: Any) -> None:
+    quarter = [(1, 7), (2, 7), (3, 8), (4, 9)]
+    numbers = "report_id BIGINT, case_id BIGINT"
+    tables = [sql.table("quarter", numbers, quarter), sql.table("released", numbers, quarter[:3])]
+    for withheld, counted in (["9"], (0, 4)), (["9", "forgotten:9"], (1, 5)), (["9", "9"], (1, 4)):
+        left = sql.table("withheld", "case_id VARCHAR", [(case,) for case in withheld])
+        row = run(sql, f"check_complete({', '.join([*tables, left])}, 9)")
+        assert (row["violating"], row["total"]) == counted
+
+
 def test_a_case_withheld_that_is_not_of_the_quarter_fails(sql: Any) -> None:
     assert not check_complete(sql, QUARTER, QUARTER[:3], ["c", "z"])["passed"]

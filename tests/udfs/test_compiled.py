@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from srsql.udfs import compiled
+from srsql.udfs.kernels import cache_folder
 
 KERNEL = """
 from srsql.udfs.compiled import njit
@@ -75,6 +76,7 @@ CALLER = """
 import sys
 import called
 from srsql.udfs import compiled
+from srsql.udfs.kernels import cache_folder
 compiled._own_digest = lambda: compiled.digest_of(compiled.Path(sys.path[0]))
 @compiled.njit()
 def caller(x):
@@ -155,6 +157,6 @@ def test_a_folder_of_somebody_else_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert compiled.cache_folder() == tmp_path / "srsql" / "kernels"
+    assert cache_folder("kernels") == tmp_path / "srsql" / "kernels"
     monkeypatch.setattr(os, "getuid", lambda: 4242)
-    assert compiled.cache_folder() is None
+    assert cache_folder("kernels") is None

@@ -102,12 +102,3 @@ WITH own_release AS (
 SELECT a.position, a.root_low, a.root_high, a.perturbed
 FROM srsql.box_positions('own_release') AS a
 ORDER BY a.position;
-
--- name: raw_boxes
--- What the raw quasi-identifiers of the cases of a release are: known_box(case_no, box), or a box
--- of $ends that says nothing. A forgotten case, whose values are erased, has none.
-SELECT m.case_no, coalesce(b.box, list_resize([]::BIGINT[], $ends, srsql.unbounded_end())) AS box
-FROM temp.main.srsql_audit_member AS m
-ANTI JOIN srsql.forgotten_case AS f ON m.case_id = f.token
-LEFT JOIN known_box AS b ON m.case_no = b.case_no
-WHERE $ends > 0;

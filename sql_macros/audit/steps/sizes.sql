@@ -12,7 +12,6 @@ CREATE OR REPLACE TEMP TABLE srsql_audit_group_size AS
 WITH sizes AS (
     SELECT
         m.group_id,
-        any_value(g.box) AS box,
         count(*) AS cases,
         count(*) FILTER (WHERE m.l) AS of_l,
         count(*) FILTER (WHERE m.md) AS of_md,
@@ -22,15 +21,17 @@ WITH sizes AS (
         count(*) FILTER (WHERE m.in_previous_quarter) AS previous_cases,
         count(*) FILTER (WHERE m.in_previous_quarter AND m.md) AS previous_md
     FROM temp.main.srsql_audit_member AS m
-    INNER JOIN temp.main.srsql_audit_region AS g
-        ON m.group_id = g.group_id AND $release_id::INTEGER = g.release_id
     GROUP BY m.group_id
 )
 
 SELECT
-    s.*,
-    min(s.group_id) OVER (PARTITION BY s.box) AS place_no
-FROM sizes AS s;
+    s.group_id,
+    g.box,
+    s.* EXCLUDE (group_id),
+    min(s.group_id) OVER (PARTITION BY g.box) AS place_no
+FROM sizes AS s
+INNER JOIN temp.main.srsql_audit_region AS g
+    ON s.group_id = g.group_id AND $release_id::INTEGER = g.release_id;
 
 CREATE OR REPLACE TEMP TABLE srsql_audit_group_term_weight AS
 SELECT w.*

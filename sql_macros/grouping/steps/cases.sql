@@ -13,7 +13,7 @@ SELECT c.case_no, any_value(c.case_id) AS case_id, count(*)::INTEGER AS reports
 FROM temp.main.srsql_case_report AS c
 GROUP BY c.case_no;
 
--- Most cases have one report, whose box is theirs.
+-- Most cases have one report, whose box is theirs: nodes already, where it is of a hierarchy.
 CREATE OR REPLACE TEMP TABLE srsql_box AS
 WITH
 several AS MATERIALIZED (
@@ -27,17 +27,17 @@ several_box AS (
     SEMI JOIN several AS s ON c.case_no = s.case_no
 ),
 
-hull AS (
+hull AS MATERIALIZED (
     SELECT s.* FROM srsql.super_record('several_box') AS s
-    UNION ALL
-    SELECT c.case_no, b.position, b.low, b.high
-    FROM temp.main.srsql_report_box AS b
-    INNER JOIN temp.main.srsql_case_report AS c ON b.report_id = c.report_id
-    ANTI JOIN several AS s ON c.case_no = s.case_no
 )
 
 SELECT e.case_no, e.position, e.low, e.high
-FROM srsql.enclosing_node('hull', 'temp.main.srsql_node') AS e;
+FROM srsql.enclosing_node('hull', 'temp.main.srsql_node') AS e
+UNION ALL
+SELECT c.case_no, b.position, b.low, b.high
+FROM temp.main.srsql_report_box AS b
+INNER JOIN temp.main.srsql_case_report AS c ON b.report_id = c.report_id
+ANTI JOIN several AS s ON c.case_no = s.case_no;
 
 -- Sensitive values of each case: its own, and with external knowledge those its drugs suggest.
 CREATE OR REPLACE TEMP TABLE srsql_case_text AS

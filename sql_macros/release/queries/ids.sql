@@ -5,13 +5,15 @@
 SELECT count(u.id) FROM temp.main.srsql_unnamed_id AS u;
 
 -- name: counts
--- Reports and cases, by their own ids and by those they are published under.
+-- Cases by their own ids and by those they are published under; reports where they have other ids
+-- ($by_report).
 SELECT
-    count(DISTINCT i.report_id) AS reports,
-    count(DISTINCT i.public_report) AS public_reports,
-    count(DISTINCT i.case_id) AS cases,
-    count(DISTINCT i.public_case) AS public_cases
-FROM temp.main.srsql_identity AS i;
+    (SELECT count(DISTINCT i.case_id) FROM temp.main.srsql_identity AS i) AS cases,
+    (SELECT count(DISTINCT i.public_case) FROM temp.main.srsql_identity AS i) AS public_cases,
+    (SELECT count(DISTINCT i.report_id) FROM temp.main.srsql_identity AS i WHERE $by_report)
+        AS reports,
+    (SELECT count(DISTINCT i.public_report) FROM temp.main.srsql_identity AS i WHERE $by_report)
+        AS public_reports;
 
 -- name: one_row
 -- The reports of a case are published as one row, under the least of their ids.

@@ -28,13 +28,24 @@ SELECT i.source, i.sha256 FROM srsql.ingestion AS i WHERE i.ingestion_id = $inge
 
 -- name: counts
 -- New cases, old ones, reports and groups.
+WITH cases AS (
+    SELECT
+        bool_or(m.is_new) AS is_new,
+        bool_or(NOT m.is_new) AS is_old,
+        sum(m.reports) AS reports
+    FROM srsql.member AS m
+    WHERE m.release_id = $release_id
+    GROUP BY m.case_id
+)
+
 SELECT
-    count(DISTINCT m.case_id) FILTER (WHERE m.is_new) AS new_cases,
-    count(DISTINCT m.case_id) FILTER (WHERE NOT m.is_new) AS old_cases,
-    coalesce(sum(m.reports), 0)::BIGINT AS reports,
-    count(DISTINCT m.group_id) AS groups
-FROM srsql.member AS m
-WHERE m.release_id = $release_id;
+    count(*) FILTER (WHERE c.is_new) AS new_cases,
+    count(*) FILTER (WHERE c.is_old) AS old_cases,
+    coalesce(sum(c.reports), 0)::BIGINT AS reports,
+    (
+        SELECT count(DISTINCT m.group_id) FROM srsql.member AS m WHERE m.release_id = $release_id
+    ) AS groups
+FROM cases AS c;
 
 -- name: withheld
 -- Cases and reports that were withheld, by reason.

@@ -1,6 +1,6 @@
 SELECT
-  CAST("i"."report_id" AS TEXT) AS report_id,
-  CAST("i"."report_id" AS TEXT) AS case_id
+  "i"."report_id" AS report_id,
+  "i"."report_id" AS case_id
 FROM "temp"."main"."srsql_identity" AS "i"
 JOIN "release_2011q4"."demo" AS "v"
   ON "i"."public_report" = "v"."primaryid" AND "i"."public_case" = "v"."caseid"
