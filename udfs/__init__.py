@@ -23,8 +23,7 @@ Ints = NDArray[np.int64]
 """The integers of the kernels: numbers, places and counts."""
 _NULL = "a number of the kernel's input is NULL"
 _NO_CASE = "a row belongs to a case that is not among the cases"
-_AT_ONCE = 2**16
-"""Rows that are worked on at a time, since memory that is new takes longer than the work."""
+_NOWHERE = np.empty(0, np.int64)
 Row = TypeVar("Row")
 Solved = TypeVar("Solved")
 
@@ -34,17 +33,23 @@ def rows_of(*columns: pa.ChunkedArray) -> list[tuple[pa.Scalar, ...]]:
     return list(zip(*map(one_array, columns), strict=True))
 
 
-def at_once(solve: Callable[[Row], Solved], rows: Sequence[Row], threads: int) -> list[Solved]:
+def at_once(
+    solve: Callable[[Row], Solved], rows: Sequence[Row], threads: int, size: Callable[[Row], int]
+) -> list[Solved]:
     """What comes of each row, in their order; as many are solved at a time as there are threads.
 
     Compiled code lets go of the interpreter, so that problems that know nothing of each other take
-    a processor each.
+    a processor each. The largest are begun first, so that none is begun last that takes longest.
     """
     at_a_time = min(threads, len(rows))
     if at_a_time < 2:
         return [solve(row) for row in rows]
     with ThreadPoolExecutor(at_a_time) as pool:
-        return list(pool.map(solve, rows))
+        begun = {
+            turn: pool.submit(solve, rows[turn])
+            for turn in sorted(range(len(rows)), key=lambda turn: -size(rows[turn]))
+        }
+        return [begun[turn].result() for turn in range(len(rows))]
 
 
 def one_array(values: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -122,39 +127,38 @@ def places_of(values: Ints, cases: Ints) -> Ints:
     Raises:
         ValueError: a row is not of one of the cases.
     """
-    return _places_among(cases, len(values))(values)
+    if not len(values):
+        return np.empty(0, np.int64)
+    if not len(cases) or values.min() < cases[0] or values.max() > cases[-1]:
+        raise ValueError(_NO_CASE)
+    table = _place_table(cases, len(values))
+    if table is None:
+        found = np.searchsorted(cases, values)
+        if not np.array_equal(cases[found], values):
+            raise ValueError(_NO_CASE)
+        return found
+    place: Ints = values - cases[0]
+    if len(table):
+        place = table[place]
+        if place.min() < 0:
+            raise ValueError(_NO_CASE)
+    return place
 
 
-def _places_among(cases: Ints, rows: int) -> Callable[[Ints], Ints]:
-    """What finds the places of some of so many rows, as ``places_of`` does.
+def _place_table(cases: Ints, rows: int) -> Ints | None:
+    """The place of each number from the first case to the last, -1 for one that is none; nothing
+    where every number is a case, and None where so many rows are not worth such a table.
 
     Case numbers are given out one after the other, so that a table by number is short.
     """
-    span = int(cases[-1] - cases[0]) + 1 if len(cases) else 0
-    short = span <= 8 * (len(cases) + rows)
-    table = np.empty(0, np.int64)
-    if short and span > len(cases):
-        table = np.full(span, -1, np.int64)
-        table[cases - cases[0]] = np.arange(len(cases))
-
-    def places(values: Ints) -> Ints:
-        if not len(values):
-            return np.empty(0, np.int64)
-        if not len(cases) or values.min() < cases[0] or values.max() > cases[-1]:
-            raise ValueError(_NO_CASE)
-        if not short:
-            found = np.searchsorted(cases, values)
-            if not np.array_equal(cases[found], values):
-                raise ValueError(_NO_CASE)
-            return found
-        place: Ints = values - cases[0]
-        if len(table):
-            place = table[place]
-            if place.min() < 0:
-                raise ValueError(_NO_CASE)
-        return place
-
-    return places
+    span = int(cases[-1] - cases[0]) + 1
+    if span > 8 * (len(cases) + rows):
+        return None
+    if span == len(cases):
+        return np.empty(0, np.int64)
+    table = np.full(span, -1, np.int64)
+    table[cases - cases[0]] = np.arange(len(cases))
+    return table
 
 
 def numbered(values: Ints) -> tuple[Ints, Ints]:
@@ -216,7 +220,7 @@ def struct_lists(tables: list[Ints], names: list[str]) -> pa.Array:
 
 
 def boxes_by_case(structs: pa.StructArray, cases: Ints, positions: Ints) -> tuple[Ints, Ints]:
-    """The boxes of cases as ``Cases`` has them.
+    """The boxes of cases as ``Cases`` has them; compiled (see ``exact_search.warm_up_boxes``).
 
     Args:
         structs: STRUCT(case_no, position, low, high).
@@ -229,14 +233,11 @@ def boxes_by_case(structs: pa.StructArray, cases: Ints, positions: Ints) -> tupl
     Raises:
         ValueError: a box is not of one of the cases, or of none of the QIDs.
     """
-    columns = _uncopied(structs)  # in any order: each box has its own cell
-    line_of = _places_among(cases, len(structs))
-    column_of = _places_among(positions, len(structs))
-    ends = np.zeros((2, len(cases) * len(positions)), dtype=np.int64)
-    for first in range(0, len(structs), _AT_ONCE):
-        case, place, low, high = (column[first : first + _AT_ONCE] for column in columns)
-        cell = line_of(case) * len(positions) + column_of(place)
-        ends[0, cell] = low
-        ends[1, cell] = high
-    low_ends, high_ends = ends.reshape(2, len(cases), len(positions))
-    return low_ends, high_ends
+    from srsql.udfs.exact_search import enter_boxes
+
+    ends = np.zeros((2, len(cases), len(positions)), dtype=np.int64)
+    table = _place_table(cases, len(structs)) if len(cases) else None
+    if not enter_boxes(*_uncopied(structs), cases, _NOWHERE if table is None else table,
+                       positions, ends[0], ends[1]):  # fmt: skip
+        raise ValueError(_NO_CASE)
+    return ends[0], ends[1]

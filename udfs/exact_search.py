@@ -45,6 +45,57 @@ def as_int64(value: int) -> int:
 
 
 @leaf()
+def enter_boxes(
+    case: NDArray[np.int32], place: NDArray[np.int32], low: Ints, high: Ints,
+    cases: Ints, table: Ints, positions: Ints, low_ends: Ints, high_ends: Ints,
+) -> bool:  # fmt: skip
+    """Write the boxes of cases to the rows of the cases and the columns of the positions.
+
+    Args:
+        case: [rows] the case of each end of a box, in any order, as for the next three.
+        place: its position.
+        low: its low end.
+        high: its high end.
+        cases: [n] case numbers, ascending.
+        table: the place of each number from the first case on, -1 for one that is none; empty: it
+            is looked up.
+        positions: [d]
+        low_ends: [n, d] what is written to, as the next one.
+        high_ends: see there.
+
+    Returns:
+        False where a row is not of one of the cases, or of none of the positions.
+    """
+    n, d = low_ends.shape
+    for j in range(len(case)):
+        at = as_int64(case[j]) - cases[0] if n else as_int64(-1)
+        if at < 0 or at > cases[n - 1] - cases[0]:
+            return False
+        if len(table):
+            at = as_int64(table[at])
+        elif cases[n - 1] - cases[0] >= n:
+            at = as_int64(np.searchsorted(cases, cases[0] + at))
+            if cases[at] != case[j]:
+                return False
+        i = as_int64(0)
+        while i < d and positions[i] != place[j]:
+            i += 1
+        if at < 0 or i == d:
+            return False
+        low_ends[at, i], high_ends[at, i] = low[j], high[j]
+    return True
+
+
+def warm_up_boxes() -> None:
+    """Load ``enter_boxes`` from the cache, or compile it, for what Arrow has of a statement."""
+    numbers, ends = np.zeros(1, np.int32), np.zeros(1, np.int64)
+    for told in (numbers, ends):
+        told.setflags(write=False)
+    none, written = np.zeros(1, np.int64), np.zeros((1, 1), np.int64)
+    enter_boxes(numbers, numbers, ends, ends, none, none[:0], none, written, written.copy())
+
+
+@leaf()
 def share_of(carriers: int, num: int, den: int, weight_scale: int) -> int:
     """num / den of so many carriers in units of 1 / weight scale, rounded down.
 

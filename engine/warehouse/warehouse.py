@@ -56,6 +56,9 @@ _NAMES = tuple(
 )
 """What the schemas of our names hold; functions last, since DuckDB lists all of its own first."""
 
+KEPT_FOR_BLOCKS = "25%"
+"""Of DuckDB's memory, where nobody limits it: what blocks take it keeps for other blocks, since
+memory that is new costs the system more time than a block is worked on."""
 LONG_LOG = 128 << 20
 """Bytes of a log that take some seconds to read when the file is opened after a kill."""
 
@@ -109,6 +112,8 @@ class Warehouse:
         try:
             if self.path is not None and not read_only:
                 database_file.private_log(self.path)
+            if self._owned and self.limits.bytes is None:
+                settings["block_allocator_memory"] = KEPT_FOR_BLOCKS
             for name, value in settings.items():
                 self.con.execute(f"SET {name} = ?", [value])
             self.database = _database(self.con)

@@ -204,8 +204,20 @@ members AS MATERIALIZED (
     SEMI JOIN query_table(problems) AS b ON p.pattern = b.pattern
 ),
 
--- In one piece and the largest first, so that none is begun last that takes longest; and more at a
--- time than there are processors, so that the last of a few large ones leaves none without work.
+asked AS MATERIALIZED (
+    SELECT
+        b.pattern,
+        b.k::BIGINT AS at_least,
+        b.draw::BIGINT AS draw,
+        q.attributes
+    FROM query_table(problems) AS b
+    CROSS JOIN LATERAL (
+        SELECT a.attributes FROM srsql.attribute_list(attributes, b.pattern) AS a
+    ) AS q
+),
+
+-- In one piece, so that they can be worked on at the same time; and more at a time than there are
+-- processors, so that the last of a few large ones leaves none without work.
 lists AS MATERIALIZED (
     SELECT
         r.part AS pattern,
@@ -213,15 +225,11 @@ lists AS MATERIALIZED (
         r.cases::STRUCT(carrier BOOLEAN, kind INTEGER, group_no INTEGER)[] AS roles,
         coalesce(r.boxes, []) AS boxes,
         coalesce(r.terms, []) AS terms,
-        q.attributes,
-        b.k::BIGINT AS at_least,
-        b.draw::BIGINT AS draw
+        b.attributes,
+        b.at_least,
+        b.draw
     FROM srsql.part_rows('members', boxes, case_terms) AS r
-    INNER JOIN query_table(problems) AS b ON r.part = b.pattern
-    CROSS JOIN LATERAL (
-        SELECT a.attributes FROM srsql.attribute_list(attributes, b.pattern) AS a
-    ) AS q
-    ORDER BY len(r.cases) DESC, r.part
+    INNER JOIN asked AS b ON r.part = b.pattern
 )
 
 SELECT

@@ -152,7 +152,7 @@ def group_cases(
 
     rows = rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules)
     threads = max((row[6]["threads"].as_py() for row in rows), default=1)
-    return lists(at_once(solve, rows, threads), pa.int32())
+    return lists(at_once(solve, rows, threads, lambda row: len(row[0].values)), pa.int32())
 
 
 def refine_groups(

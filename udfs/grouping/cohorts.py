@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.compiled import njit
-from srsql.udfs.exact_search import hull_loss
+from srsql.udfs.exact_search import hull_loss, warm_up_boxes
 from srsql.udfs.grouping_problem import Attributes, Cases, Losses, integer_losses
 
 GOES_ON, STOPS = 0, 1
@@ -443,6 +443,7 @@ def _sets(number: Ints, rows: Ints) -> list[Ints]:
 
 def warm_up() -> None:
     """Load the compiled kernel from the cache, or compile it (once per installation)."""
+    warm_up_boxes()
     ends = np.arange(6, dtype=np.int64)[:, None]
     none = np.empty(0, np.int64)
     cases = Cases(ends, ends, np.zeros(7, np.int64), np.empty(0, np.int32), none, 1)

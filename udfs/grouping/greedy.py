@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.compiled import njit
-from srsql.udfs.exact_search import BoxTree, as_int64, build_box_tree, hull_loss
+from srsql.udfs.exact_search import BoxTree, as_int64, build_box_tree, hull_loss, warm_up_boxes
 from srsql.udfs.grouping.cells import (
     CellBounds,
     Cells,
@@ -223,6 +223,7 @@ def problem_of(
 
 def warm_up() -> None:
     """Load the compiled kernel from the cache, or compile it (once per installation)."""
+    warm_up_boxes()
     ends = np.arange(6, dtype=np.int64)[:, None]
     offsets = np.arange(7, dtype=np.int64)
     ones = np.ones(6, np.int64)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.compiled import leaf, njit
-from srsql.udfs.exact_search import as_int64
+from srsql.udfs.exact_search import as_int64, warm_up_boxes
 from srsql.udfs.grouping.feasibility import largest_sum
 from srsql.udfs.grouping.group_tree import region_loss
 from srsql.udfs.grouping.least_loss_search import added_loss
@@ -314,6 +314,7 @@ def _exchange(
 
 def warm_up() -> None:
     """Load the compiled kernels from the cache, or compile them (once per installation)."""
+    warm_up_boxes()
     ones, none = np.ones(3, np.int64), np.empty(0, np.int64)
     pairs = Pairs(np.arange(3), 0 * ones, ones, np.arange(3), 0 * ones, np.arange(3), ones)
     suppress_surplus(none[:0].astype(np.int64), none, Pairs(*[none] * 7), none)

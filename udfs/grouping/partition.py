@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.compiled import njit
-from srsql.udfs.exact_search import as_int64, hull_loss
+from srsql.udfs.exact_search import as_int64, hull_loss, warm_up_boxes
 from srsql.udfs.grouping_problem import Attributes, Cases, Losses, integer_losses
 
 
@@ -65,6 +65,7 @@ def partition_cases(
 
 def warm_up() -> None:
     """Load the compiled kernel from the cache, or compile it (once per installation)."""
+    warm_up_boxes()
     ends = np.arange(6, dtype=np.int64)[:, None]
     values = np.arange(6, dtype=np.int32)
     offsets = np.arange(7, dtype=np.int64)

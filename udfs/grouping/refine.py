@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.compiled import leaf, njit
-from srsql.udfs.exact_search import as_int64
+from srsql.udfs.exact_search import as_int64, warm_up_boxes
 from srsql.udfs.grouping.greedy import problem_of
 from srsql.udfs.grouping.members import (
     Members,
@@ -146,6 +146,7 @@ def refine_groups(
 
 def warm_up() -> None:
     """Load the compiled kernel from the cache, or compile it (once per installation)."""
+    warm_up_boxes()
     ends = np.array([0, 9, 0, 9, 5, 4], dtype=np.int64)[:, None]
     ones = np.ones(6, np.int64)
     none = np.empty(0, np.int64)

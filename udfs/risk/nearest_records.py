@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs import Ints
 from srsql.udfs.compiled import leaf, njit
-from srsql.udfs.exact_search import NEAR, BoxTree, build_box_tree, exact_minima
+from srsql.udfs.exact_search import NEAR, BoxTree, build_box_tree, exact_minima, warm_up_boxes
 from srsql.udfs.grouping_problem import Losses
 
 CONSTANT = -1
@@ -122,6 +122,7 @@ def nearest(own: Points, published: Points, span: Ints, distances: NodeDistances
 
 def warm_up() -> None:
     """Load the compiled search from the cache, or compile it (once per installation)."""
+    warm_up_boxes()
     ends, none = np.zeros((1, 1), np.int64), np.empty(0, np.int64)
     points = Points(ends, ends, np.ones((1, 1), np.bool_))
     nearest(points, points, np.array([1]), NodeDistances(none, none, none, none, none))
