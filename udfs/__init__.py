@@ -4,13 +4,17 @@ The folders have the names of the engine's. A folder of the engine that needs on
 module here: ``lattice_node`` of lattice, ``shrinkage`` of signals.
 Several share ``grouping_problem`` (boxes, terms and losses as arrays), ``exact_search``,
 and ``mechanisms`` (noise, choices). Here are columns of Arrow as arrays for the compiled code, and
-back. Compiled code takes no NULL: what converts a column refuses it.
+back, and where the user's caches are. Compiled code takes no NULL: what converts a column refuses
+it.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,8 +26,7 @@ COMPILING: list[Callable[[str], None]] = []
 Ints = NDArray[np.int64]
 """The integers of the kernels: numbers, places and counts."""
 _NULL = "a number of the kernel's input is NULL"
-_NO_CASE = "a row belongs to a case that is not among the cases"
-_NOWHERE = np.empty(0, np.int64)
+NO_CASE = "a row belongs to a case that is not among the cases"
 Row = TypeVar("Row")
 Solved = TypeVar("Solved")
 
@@ -102,7 +105,7 @@ def fields(structs: pa.StructArray) -> list[Ints]:
     return [numbers(structs.field(i)) for i in range(structs.type.num_fields)]
 
 
-def _uncopied(structs: pa.StructArray) -> list[NDArray[Any]]:
+def uncopied(structs: pa.StructArray) -> list[NDArray[Any]]:
     """The same as they lie, of any width, not to be written to: of millions a copy takes longer
     than what is done with it.
 
@@ -130,22 +133,22 @@ def places_of(values: Ints, cases: Ints) -> Ints:
     if not len(values):
         return np.empty(0, np.int64)
     if not len(cases) or values.min() < cases[0] or values.max() > cases[-1]:
-        raise ValueError(_NO_CASE)
-    table = _place_table(cases, len(values))
+        raise ValueError(NO_CASE)
+    table = place_table(cases, len(values))
     if table is None:
         found = np.searchsorted(cases, values)
         if not np.array_equal(cases[found], values):
-            raise ValueError(_NO_CASE)
+            raise ValueError(NO_CASE)
         return found
     place: Ints = values - cases[0]
     if len(table):
         place = table[place]
         if place.min() < 0:
-            raise ValueError(_NO_CASE)
+            raise ValueError(NO_CASE)
     return place
 
 
-def _place_table(cases: Ints, rows: int) -> Ints | None:
+def place_table(cases: Ints, rows: int) -> Ints | None:
     """The place of each number from the first case to the last, -1 for one that is none; nothing
     where every number is a case, and None where so many rows are not worth such a table.
 
@@ -219,25 +222,27 @@ def struct_lists(tables: list[Ints], names: list[str]) -> pa.Array:
     )
 
 
-def boxes_by_case(structs: pa.StructArray, cases: Ints, positions: Ints) -> tuple[Ints, Ints]:
-    """The boxes of cases as ``Cases`` has them; compiled (see ``exact_search.warm_up_boxes``).
+def cache_folder(kind: str) -> Path | None:
+    """The user's folder for what is made once, made if need be; None: there can be none.
+
+    It has to be the user's own: what lies in it is run.
 
     Args:
-        structs: STRUCT(case_no, position, low, high).
-        cases: [n] case numbers, ascending.
-        positions: [d] the place of each QID, ascending.
-
-    Returns:
-        Low and high ends, [n, d] each; 0 where there is no struct.
-
-    Raises:
-        ValueError: a box is not of one of the cases, or of none of the QIDs.
+        kind: of what is kept, such as ``kernels``.
     """
-    from srsql.udfs.exact_search import enter_boxes
+    try:
+        folder = _user_caches() / "srsql" / kind
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
+            return None
+        return folder if os.access(folder, os.W_OK | os.X_OK) else None
+    except (OSError, RuntimeError):  # no home, or none that can be written
+        return None
 
-    ends = np.zeros((2, len(cases), len(positions)), dtype=np.int64)
-    table = _place_table(cases, len(structs)) if len(cases) else None
-    if not enter_boxes(*_uncopied(structs), cases, _NOWHERE if table is None else table,
-                       positions, ends[0], ends[1]):  # fmt: skip
-        raise ValueError(_NO_CASE)
-    return ends[0], ends[1]
+
+def _user_caches() -> Path:
+    if named := os.environ.get("XDG_CACHE_HOME", ""):
+        return Path(named)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")

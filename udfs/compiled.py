@@ -21,8 +21,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core import caching, event
 
-from srsql.udfs import COMPILING
-from srsql.udfs.kernels import cache_folder
+from srsql.udfs import COMPILING, cache_folder
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 

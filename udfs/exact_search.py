@@ -18,10 +18,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numba import objmode
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints
+from srsql.udfs import NO_CASE, Ints, place_table, uncopied
 from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.grouping_problem import Losses
 
@@ -44,8 +45,32 @@ def as_int64(value: int) -> int:
     return int(np.int64(value))
 
 
+def boxes_by_case(structs: pa.StructArray, cases: Ints, positions: Ints) -> tuple[Ints, Ints]:
+    """The boxes of cases as ``Cases`` has them.
+
+    Args:
+        structs: STRUCT(case_no, position, low, high).
+        cases: [n] case numbers, ascending.
+        positions: [d] the place of each QID, ascending.
+
+    Returns:
+        Low and high ends, [n, d] each; 0 where there is no struct.
+
+    Raises:
+        ValueError: a box is not of one of the cases, or of none of the QIDs.
+    """
+    case, place, low, high = uncopied(structs)
+    low_ends, high_ends = np.zeros((2, len(cases), len(positions)), dtype=np.int64)
+    table = place_table(cases, len(structs)) if len(cases) else None
+    if table is None:
+        table = np.empty(0, np.int64)
+    if not _enter_boxes(case, place, low, high, cases, table, positions, low_ends, high_ends):
+        raise ValueError(NO_CASE)
+    return low_ends, high_ends
+
+
 @leaf()
-def enter_boxes(
+def _enter_boxes(
     case: NDArray[np.int32], place: NDArray[np.int32], low: Ints, high: Ints,
     cases: Ints, table: Ints, positions: Ints, low_ends: Ints, high_ends: Ints,
 ) -> bool:  # fmt: skip
@@ -87,12 +112,12 @@ def enter_boxes(
 
 
 def warm_up_boxes() -> None:
-    """Load ``enter_boxes`` from the cache, or compile it, for what Arrow has of a statement."""
+    """Load what ``boxes_by_case`` calls from the cache, or compile it, for what statements give."""
     numbers, ends = np.zeros(1, np.int32), np.zeros(1, np.int64)
     for told in (numbers, ends):
         told.setflags(write=False)
     none, written = np.zeros(1, np.int64), np.zeros((1, 1), np.int64)
-    enter_boxes(numbers, numbers, ends, ends, none, none[:0], none, written, written.copy())
+    _enter_boxes(numbers, numbers, ends, ends, none, none[:0], none, written, written.copy())
 
 
 @leaf()

@@ -7,7 +7,6 @@ process can be started, this process compiles what it calls.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -133,29 +132,3 @@ def _mark(name: str) -> Path:
         f"{sys.implementation.cache_tag}-numba-{numba.__version__}-{binding.get_host_cpu_name()}"
     )
     return Path(f"{name.replace(':', '-')}.{where}.compiled")
-
-
-def cache_folder(kind: str) -> Path | None:
-    """The user's folder for what is made once, made if need be; None: there can be none.
-
-    It has to be the user's own: what lies in it is run.
-
-    Args:
-        kind: of what is kept, such as ``kernels``.
-    """
-    try:
-        folder = _user_caches() / "srsql" / kind
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
-            return None
-        return folder if os.access(folder, os.W_OK | os.X_OK) else None
-    except (OSError, RuntimeError):  # no home, or none that can be written
-        return None
-
-
-def _user_caches() -> Path:
-    if named := os.environ.get("XDG_CACHE_HOME", ""):
-        return Path(named)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")

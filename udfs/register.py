@@ -15,7 +15,6 @@ import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from srsql.udfs import (
-    boxes_by_case,
     by_case,
     checks,
     column_of,
@@ -74,6 +73,7 @@ def _nearest(
     distances: pa.ChunkedArray,
 ) -> pa.Array:
     """``nearest_records.nearest``: lists of pairs of an original and a published tuple."""
+    from srsql.udfs.exact_search import boxes_by_case
     from srsql.udfs.risk.nearest_records import NodeDistances, Points, nearest
 
     results = []

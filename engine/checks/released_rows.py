@@ -422,9 +422,7 @@ def released_reports(dataset: Dataset, schema: str, *, by_report: bool) -> exp.Q
     """
     case_id = "report_id" if by_report else "case_id"
     return (
-        exp.select(
-            column("report_id", "i").as_("report_id"), column(case_id, "i").as_("case_id")
-        )
+        exp.select(column("report_id", "i").as_("report_id"), column(case_id, "i").as_("case_id"))
         .from_(temporary("srsql_identity", alias="i"))
         .join(
             table(schema, dataset.report_table, alias="v"),

@@ -100,7 +100,7 @@ def measure(
         if macro == OF_PERSONS:
             rows += measure_persons(warehouse, release_id) if persons is None else persons
             continue
-        if macro in OPTIONAL and not _rows(warehouse, OPTIONAL[macro], release_id):
+        if macro in OPTIONAL and not _is(warehouse, OPTIONAL[macro], release_id):
             continue
         call = "SELECT m.* FROM srsql." + macro.format(id=int(release_id))
         found = warehouse.rows(call + " AS m ORDER BY m.measure DESC, m.scope")
@@ -130,7 +130,7 @@ def measure(
 
 def suppresses(warehouse: Warehouse, release_id: int) -> bool:
     """Whether some value of a case of the release is suppressed."""
-    return bool(_rows(warehouse, "suppresses", release_id))
+    return _is(warehouse, "suppresses", release_id)
 
 
 def _at_domain_ends(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
@@ -340,6 +340,10 @@ def _released(warehouse: Warehouse, release_id: int) -> tuple[ReleasedTerms, Ans
     if isinstance(tables, PublishedTerms):
         tables = at_item_means(warehouse, tables, terms)
     return terms, tables
+
+
+def _is(warehouse: Warehouse, name: str, release_id: int) -> bool:
+    return any(found for (found,) in _rows(warehouse, name, release_id))
 
 
 def _rows(warehouse: Warehouse, name: str, release_id: int) -> list[tuple[Any, ...]]:

@@ -31,13 +31,13 @@ from srsql.engine.warehouse.statements import (
     source,
     step_file,
 )
-from srsql.udfs.kernels import cache_folder
+from srsql.udfs import cache_folder
 from srsql.udfs.register import register_udfs
 from srsql.version import __version__
 
 LAYOUT = 11
 CATALOG_FILES = ("waiting.sql", "catalog.sql", "pseudonyms.sql", "verdicts.sql", "lake.sql")
-_TEMPLATE = "srsql_template"
+_TEMPLATE = "template_of_srsql"
 """Under which name the file is attached from which a new warehouse has its catalog."""
 TAKEN_OVER = 600.0
 """Seconds for whoever has a file that was let go for a while."""

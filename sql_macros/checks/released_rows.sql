@@ -158,7 +158,7 @@ accounted AS (
 ),
 
 elsewhere AS (
-    SELECT DISTINCT w.case_id
+    SELECT count(DISTINCT w.case_id) AS cases
     FROM query_table(withheld_of) AS w
     ANTI JOIN query_table(quarter_of) AS q ON w.case_id = q.case_id::VARCHAR
 ),
@@ -181,7 +181,7 @@ FROM (
     SELECT count(*) FILTER (WHERE b.times <> 0) AS violating, count(*) AS total
     FROM balance AS b
 ) AS f
-CROSS JOIN (SELECT count(*) AS cases FROM elsewhere) AS e;
+CROSS JOIN elsewhere AS e;
 
 -- What:    the public manifest gives a threshold for released values only.
 -- Inputs:  told: its list of STRUCT(value, theta); values_of(case_id, term): as above.

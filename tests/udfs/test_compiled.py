@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from srsql.udfs import compiled
-from srsql.udfs.kernels import cache_folder
+from srsql.udfs import cache_folder, compiled
 
 KERNEL = """
 from srsql.udfs.compiled import njit
@@ -76,7 +75,6 @@ CALLER = """
 import sys
 import called
 from srsql.udfs import compiled
-from srsql.udfs.kernels import cache_folder
 compiled._own_digest = lambda: compiled.digest_of(compiled.Path(sys.path[0]))
 @compiled.njit()
 def caller(x):

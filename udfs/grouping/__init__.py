@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from srsql.udfs import (
     Ints,
     at_once,
-    boxes_by_case,
     by_case,
     fields,
     flags,
@@ -91,6 +90,8 @@ def problem_of(
     Raises:
         ValueError: something is NULL or out of range.
     """
+    from srsql.udfs.exact_search import boxes_by_case
+
     cases, qids, rule = flat(row[0]), row[4].values, row[6].as_py()
     theta_num, theta_den, *others = fields(row[5].values)
     low, high = boxes_by_case(row[2].values, cases, numbers(qids.field("place")))
@@ -287,6 +288,7 @@ def partition_cases(
     Raises:
         ValueError: something is NULL or out of range.
     """
+    from srsql.udfs.exact_search import boxes_by_case
     from srsql.udfs.grouping import partition
 
     results = []
@@ -431,6 +433,7 @@ def suppress_leftovers(
     Raises:
         ValueError: something is NULL or out of range.
     """
+    from srsql.udfs.exact_search import boxes_by_case
     from srsql.udfs.grouping import leftover_values as kernel
 
     results = []

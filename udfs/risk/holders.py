@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints
+from srsql.udfs import Ints, numbered
 from srsql.udfs.compiled import leaf, njit
 
 BLOCK = 32
@@ -84,7 +84,7 @@ def renumbered(boxes: Boxes, target: NDArray[np.bool_]) -> tuple[Cases, Ints]:
     told = (boxes.region_low > -UNBOUNDED) | (boxes.region_high < UNBOUNDED)
     which = told @ (1 << np.arange(told.shape[1]))
     curve = _curve(boxes.region_low, boxes.region_high, told)
-    groups = np.lexsort((curve, which, told.sum(axis=1)))
+    groups = np.lexsort((curve, (told.sum(axis=1) << told.shape[1]) + which))
     turn = np.empty(len(groups), np.int64)
     turn[groups] = np.arange(len(groups))
     region = turn[boxes.group]
@@ -119,8 +119,8 @@ def _curve(low: Ints, high: Ints, told: NDArray[np.bool_]) -> Ints:
     place = np.zeros(len(low), dtype=np.int64)
     for column in range(low.shape[1]):
         middle = np.where(told[:, column], low[:, column] // 2 + high[:, column] // 2, 0)
-        _, rank = np.unique(middle, return_inverse=True)
-        rank = rank.reshape(-1) << _BITS
+        _, rank = numbered(middle - middle.min(initial=0))
+        rank = rank << _BITS
         rank //= max(int(rank.max(initial=0)) >> _BITS, 1)
         for bit in range(_BITS + 1):
             place |= ((rank >> bit) & 1) << (bit * low.shape[1] + column)

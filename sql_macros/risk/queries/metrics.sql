@@ -1,16 +1,16 @@
 -- What the catalog says of a release that is measured.
 
 -- name: suppresses
--- A row if some value of a case of the release is suppressed.
-SELECT 1 FROM srsql.suppressed AS s WHERE s.release_id = $release_id LIMIT 1;
+-- Whether some value of a case of the release is suppressed.
+SELECT count(*) > 0 FROM srsql.suppressed AS s WHERE s.release_id = $release_id;
 
 -- name: waited
--- A row if cases may wait for the release, or any case of any series has waited.
-SELECT 1
+-- Whether cases may wait for the release, or some case of any series has waited.
+SELECT
+    (r.private_manifest ->> '$.max_delay') IS NOT NULL
+    OR (SELECT count(*) > 0 FROM srsql.waiting)
 FROM srsql.release AS r
-WHERE
-    r.release_id = $release_id
-    AND ((r.private_manifest ->> '$.max_delay') IS NOT NULL OR EXISTS (SELECT 1 FROM srsql.waiting));
+WHERE r.release_id = $release_id;
 
 -- name: kind
 -- The model that made the release, and whether it perturbs quasi-identifiers.
