@@ -11,12 +11,8 @@ import pytest
 from srsql.udfs.exact_search import boxes_by_case
 
 Row = tuple[int, int, int, int]
-FIELDS = (
-    ("case_no", pa.int32()),
-    ("position", pa.int32()),
-    ("low", pa.int64()),
-    ("high", pa.int64()),
-)
+NAMES = ("case_no", "position", "low", "high")
+KINDS = (pa.int32(), pa.int32(), pa.int64(), pa.int64())
 
 
 def _structs(rows: list[Row]) -> pa.StructArray:
