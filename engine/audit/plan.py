@@ -27,6 +27,7 @@ from srsql.engine.warehouse.statements import (
     query,
     scalar_macro,
     table,
+    temporary,
 )
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
@@ -345,7 +346,7 @@ def raw_boxes(
     forgotten = column("case_id", "m").eq(column("token", "f"))
     rows = (
         exp.select(column("case_no", "m"))
-        .from_(table("temp", "main", "srsql_audit_member", alias="m"))
+        .from_(temporary("srsql_audit_member", alias="m"))
         .join(table("srsql", "forgotten_case", alias="f"), on=forgotten, join_type="anti")
     )
     for position, roots, known in places:

@@ -2,7 +2,7 @@
 --   value, with what L and MD rule out of both.
 -- Reads: audit_member(case_no, group_id, l, md, in_next_quarter, in_previous_quarter),
 --   audit_region(release_id, group_id, box), audit_held(case_no, term_no, weight)
--- Writes: audit_group_size(group_id, box, cases, ..., place_no), audit_group_term_weight(group_id,
+-- Writes: audit_group_size(group_id, cases, ..., box, place_no), audit_group_term_weight(group_id,
 --   term_no, weight, of_l, of_md, of_both)
 -- Source: Huang 2021, Definitions 3 and 5; SPEC section 9 (P).
 
@@ -25,9 +25,8 @@ WITH sizes AS (
 )
 
 SELECT
-    s.group_id,
+    s.*,
     g.box,
-    s.* EXCLUDE (group_id),
     min(s.group_id) OVER (PARTITION BY g.box) AS place_no
 FROM sizes AS s
 INNER JOIN temp.main.srsql_audit_region AS g
