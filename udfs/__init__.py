@@ -101,8 +101,12 @@ def reals(values: pa.Array | pa.ChunkedArray) -> NDArray[np.float64]:
 
 
 def fields(structs: pa.StructArray) -> list[Ints]:
-    """The columns of structs of numbers."""
-    return [numbers(structs.field(i)) for i in range(structs.type.num_fields)]
+    """The columns of structs of numbers; a flag is 1 or 0."""
+    columns = [structs.field(i) for i in range(structs.type.num_fields)]
+    return [
+        numbers(each.cast(pa.uint8()) if pa.types.is_boolean(each.type) else each)
+        for each in columns
+    ]
 
 
 def uncopied(structs: pa.StructArray) -> list[NDArray[Any]]:
@@ -120,6 +124,8 @@ def uncopied(structs: pa.StructArray) -> list[NDArray[Any]]:
 
 def by_first(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
     """Columns, all in the order of the first; rows equal there keep theirs."""
+    if not bool((np.diff(columns[0]) < 0).any()):
+        return columns
     order = np.argsort(columns[0], kind="stable")
     return [column[order] for column in columns]
 
@@ -188,9 +194,7 @@ def by_case(structs: pa.StructArray, cases: Ints) -> list[Ints]:
     Raises:
         ValueError: a row is not of one of the cases.
     """
-    columns = fields(structs)
-    if bool((np.diff(columns[0]) < 0).any()):
-        columns = by_first(columns)
+    columns = by_first(fields(structs))
     return [places_of(columns[0], cases), *columns[1:]]
 
 

@@ -45,35 +45,46 @@ def as_int64(value: int) -> int:
     return int(np.int64(value))
 
 
-def boxes_by_case(structs: pa.StructArray, cases: Ints, positions: Ints) -> tuple[Ints, Ints]:
+def boxes_by_case(
+    structs: pa.StructArray, cases: Ints, positions: Ints, known: Ints | None = None
+) -> tuple[Ints, Ints]:
     """The boxes of cases as ``Cases`` has them.
 
     Args:
         structs: STRUCT(case_no, position, low, high).
         cases: [n] case numbers, ascending.
         positions: [d] the place of each QID, ascending.
+        known: [n] the places of each case that count, as a bit mask; others, and other cases, may
+            be there as well. None: all structs count.
 
     Returns:
-        Low and high ends, [n, d] each; 0 where there is no struct.
+        Low and high ends, [n, d] each; 0 where there is no struct that counts.
 
     Raises:
-        ValueError: a box is not of one of the cases, or of none of the QIDs.
+        ValueError: a box that counts is not of one of the cases, or of none of the QIDs; or it is
+            not there.
     """
     case, place, low, high = uncopied(structs)
     low_ends, high_ends = np.zeros((2, len(cases), len(positions)), dtype=np.int64)
     table = place_table(cases, len(structs)) if len(cases) else None
     if table is None:
         table = np.empty(0, np.int64)
-    if not _enter_boxes(case, place, low, high, cases, table, positions, low_ends, high_ends):
+    every = np.empty(0, np.int64) if known is None else known
+    entered = _enter_boxes(
+        case, place, low, high, cases, table, every, positions, low_ends, high_ends
+    )
+    if entered < 0:
         raise ValueError(NO_CASE)
+    if known is not None and entered != np.bitwise_count(known).sum():
+        raise ValueError("a case knows a quasi-identifier that it has no box of, or more than one")
     return low_ends, high_ends
 
 
 @leaf()
 def _enter_boxes(
     case: NDArray[np.int32], place: NDArray[np.int32], low: Ints, high: Ints,
-    cases: Ints, table: Ints, positions: Ints, low_ends: Ints, high_ends: Ints,
-) -> bool:  # fmt: skip
+    cases: Ints, table: Ints, known: Ints, positions: Ints, low_ends: Ints, high_ends: Ints,
+) -> int:  # fmt: skip
     """Write the boxes of cases to the rows of the cases and the columns of the positions.
 
     Args:
@@ -84,31 +95,37 @@ def _enter_boxes(
         cases: [n] case numbers, ascending.
         table: the place of each number from the first case on, -1 for one that is none; empty: it
             is looked up.
+        known: [n] the positions that count, as a bit mask, of these cases alone; empty: all do.
         positions: [d]
         low_ends: [n, d] what is written to, as the next one.
         high_ends: see there.
 
     Returns:
-        False where a row is not of one of the cases, or of none of the positions.
+        How many count; -1 where one that does is not of one of the cases, or of none of the
+        positions.
     """
     n, d = low_ends.shape
+    entered = as_int64(0)
     for j in range(len(case)):
         at = as_int64(case[j]) - cases[0] if n else as_int64(-1)
         if at < 0 or at > cases[n - 1] - cases[0]:
-            return False
-        if len(table):
+            at = as_int64(-1)
+        elif len(table):
             at = as_int64(table[at])
         elif cases[n - 1] - cases[0] >= n:
             at = as_int64(np.searchsorted(cases, cases[0] + at))
             if cases[at] != case[j]:
-                return False
+                at = as_int64(-1)
+        if len(known) and (at < 0 or known[at] >> place[j] & 1 == 0):
+            continue
         i = as_int64(0)
         while i < d and positions[i] != place[j]:
             i += 1
         if at < 0 or i == d:
-            return False
+            return as_int64(-1)
         low_ends[at, i], high_ends[at, i] = low[j], high[j]
-    return True
+        entered += 1
+    return entered
 
 
 def warm_up_boxes() -> None:
@@ -117,7 +134,9 @@ def warm_up_boxes() -> None:
     for told in (numbers, ends):
         told.setflags(write=False)
     none, written = np.zeros(1, np.int64), np.zeros((1, 1), np.int64)
-    _enter_boxes(numbers, numbers, ends, ends, none, none[:0], none, written, written.copy())
+    _enter_boxes(
+        numbers, numbers, ends, ends, none, none[:0], none[:0], none, written, written.copy()
+    )
 
 
 @leaf()

@@ -84,6 +84,18 @@ class Cases:
     weight_scale: int
     """What a certain term weighs; 1 without external knowledge."""
 
+    def some(self, rows: Ints, columns: Ints) -> Cases:
+        """The cases ``rows`` with the QIDs ``columns``."""
+        offsets, place = _terms_of(self.offsets, rows)
+        return Cases(
+            self.low[np.ix_(rows, columns)],
+            self.high[np.ix_(rows, columns)],
+            offsets,
+            self.terms[place],
+            self.weights[place],
+            self.weight_scale,
+        )
+
     def check_boxes(self, attributes: Attributes) -> None:
         """Refuse boxes that compiled code would read past the ends of a tree for.
 
@@ -243,6 +255,14 @@ def integer_losses(attributes: Attributes, cases: int) -> tuple[Losses, int]:
         height=attributes.height.astype(np.int64),
     )
     return losses, scale
+
+
+def _terms_of(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """Where the terms of the cases ``rows`` start among them, and where each of these is."""
+    held = np.diff(offsets)[rows]
+    starts = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(held, out=starts[1:])
+    return starts, np.repeat(offsets[rows] - starts[:-1], held) + np.arange(starts[-1])
 
 
 def etas(carriers: int, theta_num: Ints, theta_den: Ints, weight_scale: int) -> Ints:

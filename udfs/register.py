@@ -254,21 +254,34 @@ _UDFS: dict[str, _Udf] = {
             _TERMS, _QIDS, "STRUCT(num BIGINT, den BIGINT)[]",
             "STRUCT(core_only BOOLEAN, after_join BOOLEAN, from_last BOOLEAN, more_seeds INTEGER,"
             " alpha_num BIGINT, alpha_den BIGINT, k BIGINT, weight_scale BIGINT, draw BIGINT,"
-            " leftovers VARCHAR, threads INTEGER)",
+            " leftovers VARCHAR)",
         ],
         "INTEGER[]",
+    ),
+    "srsql_group_patterns": (
+        grouping.group_patterns,
+        [
+            "STRUCT(case_no INTEGER, known INTEGER, carrier BOOLEAN, kind INTEGER)[]",
+            _BOXES, _TERMS,
+            f"STRUCT(pattern INTEGER, k BIGINT, draw BIGINT, attributes {_QIDS})[]",
+            "STRUCT(num BIGINT, den BIGINT)[]",
+            "STRUCT(core_only BOOLEAN, after_join BOOLEAN, from_last BOOLEAN, more_seeds INTEGER,"
+            " alpha_num BIGINT, alpha_den BIGINT, weight_scale BIGINT, leftovers VARCHAR,"
+            " threads INTEGER)",
+        ],
+        "STRUCT(pattern INTEGER, case_no INTEGER, group_no INTEGER)[]",
     ),
     "srsql_refine_groups": (
         grouping.refine_groups,
         [
-            "INTEGER[]",
-            "STRUCT(known BIGINT, carrier BOOLEAN, kind INTEGER, group_no INTEGER)[]",
+            "STRUCT(case_no INTEGER, known INTEGER, carrier BOOLEAN, kind INTEGER,"
+            " group_no INTEGER)[]",
             _BOXES, _TERMS, _QIDS,
             "STRUCT(num BIGINT, den BIGINT, attribute_no INTEGER)[]",
             "STRUCT(effort VARCHAR, alpha_num BIGINT, alpha_den BIGINT, diversity INTEGER,"
-            " attributes INTEGER, k BIGINT, weight_scale BIGINT)",
+            " attributes INTEGER, k BIGINT, weight_scale BIGINT, threads INTEGER)",
         ],
-        "INTEGER[]",
+        "STRUCT(case_no INTEGER, group_no INTEGER, pattern INTEGER)[]",
     ),
     "srsql_place_units": (
         grouping.place_units,

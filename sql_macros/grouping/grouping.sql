@@ -47,8 +47,7 @@ SELECT
             k := at_least::BIGINT,
             weight_scale := weight_scale::BIGINT,
             draw := draw::BIGINT,
-            leftovers := leftovers,
-            threads := 1
+            leftovers := leftovers
         )
     )) AS group_no
 FROM cases AS c
@@ -103,8 +102,10 @@ WHERE g.case_no IS NOT NULL OR list_contains(reasons::VARCHAR[], w.reason);
 --          theta_num, theta_den, attribute_no); weight_scale: the weight of a certain value;
 --          at_least: k; rules: STRUCT(effort, alpha_num, alpha_den, diversity, attributes). carrier
 --          and kind: as for srsql.group_cases; effort: 'fast' or 'full'; diversity: distinct values
---          of each of so many attributes, held by so many cases, 0: none are asked.
--- Outputs: case_no, group_no (-1: the case could not be placed).
+--          of each of so many attributes, held by so many cases, 0: none are asked. Cases that
+--          never meet are refined at the same time, as many as the connection has threads.
+-- Outputs: case_no, group_no (-1: the case could not be placed), pattern: the QIDs that all members
+--          of the group know.
 -- Source:  SPEC section 7 (refinement); Lin 2016, Definition 3; Huang 2021, Definitions 4 and 7.
 CREATE OR REPLACE MACRO srsql.refine_groups(
     placed, boxes, case_terms, attributes, thresholds, weight_scale, at_least, rules
@@ -113,22 +114,12 @@ WITH
 cases AS (
     SELECT list(struct_pack(
         case_no := p.case_no,
-        known := p.known::BIGINT,
+        known := p.known::INTEGER,
         carrier := p.carrier,
         kind := p.kind::INTEGER,
         group_no := p.group_no::INTEGER
-    ) ORDER BY p.case_no) AS cases
+    )) AS cases
     FROM query_table(placed) AS p
-),
-
-lists AS (
-    SELECT
-        list_transform(c.cases, LAMBDA o: struct_extract(o, 'case_no')) AS case_nos,
-        c.cases::STRUCT(
-            known BIGINT, carrier BOOLEAN, kind INTEGER, group_no INTEGER
-        )[] AS roles
-    FROM cases AS c
-    WHERE len(c.cases) > 0
 ),
 
 theta AS (
@@ -138,21 +129,21 @@ theta AS (
     FROM query_table(thresholds) AS q
 )
 
-SELECT
-    unnest(c.case_nos) AS case_no,
-    unnest(srsql_refine_groups(
-        c.case_nos, c.roles, e.boxes, h.terms, q.attributes, t.thresholds,
-        struct_insert(
-            rules,
-            k := at_least::BIGINT,
-            weight_scale := weight_scale::BIGINT
-        )
-    )) AS group_no
-FROM lists AS c
-CROSS JOIN srsql.box_list(boxes, placed) AS e
+SELECT unnest(srsql_refine_groups(
+    c.cases, e.boxes, h.terms, q.attributes, t.thresholds,
+    struct_insert(
+        rules,
+        k := at_least::BIGINT,
+        weight_scale := weight_scale::BIGINT,
+        threads := current_setting('threads')::INTEGER
+    )
+), recursive := true)
+FROM cases AS c
+CROSS JOIN srsql.every_box_list(boxes) AS e
 CROSS JOIN srsql.term_list(case_terms, placed) AS h
 CROSS JOIN srsql.attribute_list(attributes, -1) AS q
-CROSS JOIN theta AS t;
+CROSS JOIN theta AS t
+WHERE len(c.cases) > 0;
 
 -- What:    the hull of the members' boxes per group and QID; NULL for a QID outside the pattern.
 -- Inputs:  grouped(case_no, group_no, pattern); boxes(case_no, position, low, high).

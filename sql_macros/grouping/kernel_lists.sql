@@ -12,6 +12,17 @@ FROM query_table(boxes) AS b
 INNER JOIN query_table(members) AS m ON b.case_no = m.case_no
 WHERE (m.known >> b.position) & 1 = 1;
 
+-- What:    all boxes there are, of QIDs that are known.
+-- Inputs:  boxes(case_no, position, low, high); low: NULL where the QID is not known.
+-- Outputs: boxes: STRUCT(case_no, position, low, high)[], one row.
+-- Source:  SPEC section 7.
+CREATE OR REPLACE MACRO srsql.every_box_list(boxes) AS TABLE
+SELECT coalesce(list(struct_pack(
+    case_no := b.case_no, position := b.position, low := b.low, high := b.high
+)), []) AS boxes
+FROM query_table(boxes) AS b
+WHERE b.low IS NOT NULL;
+
 -- What:    the terms of cases.
 -- Inputs:  case_terms(case_no, term_no, weight); members(case_no).
 -- Outputs: terms: STRUCT(case_no, term_no, weight)[], one row.

@@ -198,53 +198,46 @@ CREATE OR REPLACE MACRO srsql.group_patterns(
 ) AS TABLE
 WITH
 members AS MATERIALIZED (
-    SELECT
-        p.pattern AS part, p.case_no, p.pattern::INTEGER AS known, p.carrier, p.kind, -1 AS group_no
+    SELECT p.case_no, p.pattern, p.carrier, p.kind
     FROM query_table(profiles) AS p
     SEMI JOIN query_table(problems) AS b ON p.pattern = b.pattern
 ),
 
-asked AS MATERIALIZED (
-    SELECT
-        b.pattern,
-        b.k::BIGINT AS at_least,
-        b.draw::BIGINT AS draw,
-        q.attributes
+cases AS (
+    SELECT list(struct_pack(
+        case_no := m.case_no,
+        known := m.pattern::INTEGER,
+        carrier := m.carrier,
+        kind := m.kind::INTEGER
+    )) AS cases
+    FROM members AS m
+),
+
+asked AS (
+    SELECT list(struct_pack(
+        pattern := b.pattern::INTEGER,
+        k := b.k::BIGINT,
+        draw := b.draw::BIGINT,
+        attributes := q.attributes
+    )) AS problems
     FROM query_table(problems) AS b
     CROSS JOIN LATERAL (
         SELECT a.attributes FROM srsql.attribute_list(attributes, b.pattern) AS a
     ) AS q
-),
-
--- In one piece, so that they can be worked on at the same time; and more at a time than there are
--- processors, so that the last of a few large ones leaves none without work.
-lists AS MATERIALIZED (
-    SELECT
-        r.part AS pattern,
-        list_transform(r.cases, LAMBDA c: struct_extract(c, 'case_no')) AS case_nos,
-        r.cases::STRUCT(carrier BOOLEAN, kind INTEGER, group_no INTEGER)[] AS roles,
-        coalesce(r.boxes, []) AS boxes,
-        coalesce(r.terms, []) AS terms,
-        b.attributes,
-        b.at_least,
-        b.draw
-    FROM srsql.part_rows('members', boxes, case_terms) AS r
-    INNER JOIN asked AS b ON r.part = b.pattern
 )
 
-SELECT
-    l.pattern,
-    unnest(l.case_nos) AS case_no,
-    unnest(srsql_group_cases(
-        l.case_nos, l.roles, l.boxes, l.terms, l.attributes, t.thresholds,
-        struct_insert(
-            rules,
-            k := l.at_least,
-            weight_scale := weight_scale::BIGINT,
-            draw := l.draw,
-            leftovers := leftovers,
-            threads := 2 * current_setting('threads')::INTEGER
-        )
-    )) AS group_no
-FROM lists AS l
-CROSS JOIN srsql.threshold_list(thresholds) AS t;
+SELECT unnest(srsql_group_patterns(
+    c.cases, e.boxes, h.terms, b.problems, t.thresholds,
+    struct_insert(
+        rules,
+        weight_scale := weight_scale::BIGINT,
+        leftovers := leftovers,
+        threads := 2 * current_setting('threads')::INTEGER
+    )
+), recursive := true)
+FROM cases AS c
+CROSS JOIN srsql.every_box_list(boxes) AS e
+CROSS JOIN srsql.term_list(case_terms, 'members') AS h
+CROSS JOIN asked AS b
+CROSS JOIN srsql.threshold_list(thresholds) AS t
+WHERE len(c.cases) > 0;

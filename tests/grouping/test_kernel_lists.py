@@ -52,6 +52,13 @@ def test_boxes_are_those_of_the_members_by_what_they_are_grouped_by(tables: Sql)
     assert len(wanted) == 3
 
 
+def test_every_box_that_is_known_is_told(tables: Sql) -> None:
+    wanted = [box for box in BOXES if box[2] is not None]
+    assert same(told(tables, "every_box_list('boxes')"), wanted)
+    tables.rows("DELETE FROM boxes")
+    assert told(tables, "every_box_list('boxes')") == []
+
+
 def test_terms_are_those_of_the_members(tables: Sql) -> None:
     wanted = [row for row in TERMS if row[0] in dict(MEMBERS)]
     assert same(told(tables, "term_list('terms', 'members')"), wanted)

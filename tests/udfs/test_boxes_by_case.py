@@ -62,3 +62,29 @@ def test_no_boxes_and_no_cases() -> None:
     assert boxes_by_case(_structs([]), one, none)[1].shape == (1, 0)
     with pytest.raises(ValueError, match="not among the cases"):
         boxes_by_case(_structs([(4, 1, 0, 0)]), none, one)
+
+
+@pytest.mark.parametrize("step", [1, 3, 1000], ids=["dense", "table", "looked up"])
+def test_boxes_of_others_and_of_what_a_case_does_not_know_do_not_count(step: int) -> None:
+    luck = random.Random(step)
+    everybody = [step * place for place in range(60)]
+    cases = sorted(luck.sample(everybody, 40))
+    known = [luck.randrange(8) for _ in cases]
+    rows = [(case, position, case + position, 99) for case in everybody for position in range(3)]
+    luck.shuffle(rows)
+    low, high = boxes_by_case(_structs(rows), np.array(cases), np.arange(3), np.array(known))
+    for i, case in enumerate(cases):
+        for j in range(3):
+            counts = known[i] >> j & 1
+            assert (low[i, j], high[i, j]) == ((case + j, 99) if counts else (0, 0))
+
+
+def test_a_box_that_counts_has_to_be_there_once() -> None:
+    cases, places, known = np.array([4, 6]), np.array([0, 2]), np.array([0b101, 0b001])
+    rows: list[Row] = [(4, 0, 1, 1), (4, 2, 1, 1), (6, 0, 1, 1)]
+    boxes_by_case(_structs(rows), cases, places, known)
+    for wrong in (rows[1:], [*rows, rows[0]]):
+        with pytest.raises(ValueError, match="no box of, or more than one"):
+            boxes_by_case(_structs(wrong), cases, places, known)
+    with pytest.raises(ValueError, match="not among the cases"):
+        boxes_by_case(_structs([*rows, (4, 1, 1, 1)]), cases, places, np.array([0b111, 0b001]))

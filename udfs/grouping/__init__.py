@@ -16,6 +16,7 @@ from srsql.udfs import (
     Ints,
     at_once,
     by_case,
+    by_first,
     fields,
     flags,
     flat,
@@ -80,12 +81,8 @@ def dense_groups(told: Ints) -> tuple[Ints, NDArray[np.int32]]:
 
 def problem_of(
     row: tuple[Any, ...],
-) -> tuple[tuple[Cases, Attributes, Ints, Ints, int], dict[str, Any], list[Ints]]:
-    """A row of ``group_cases``, ``refine_groups`` or ``place_units`` as their kernels take it.
-
-    Returns:
-        Cases, attributes, numerators and denominators of the thresholds, and k; the rules; what is
-        told of the terms beside their thresholds.
+) -> tuple[tuple[Cases, Attributes, Ints, Ints, int], dict[str, Any]]:
+    """A row of ``group_cases`` or ``place_units`` as their kernels take it, and the rules.
 
     Raises:
         ValueError: something is NULL or out of range.
@@ -93,11 +90,39 @@ def problem_of(
     from srsql.udfs.exact_search import boxes_by_case
 
     cases, qids, rule = flat(row[0]), row[4].values, row[6].as_py()
-    theta_num, theta_den, *others = fields(row[5].values)
+    theta_num, theta_den = fields(row[5].values)
     low, high = boxes_by_case(row[2].values, cases, numbers(qids.field("place")))
     case_terms = terms_by_case(row[3].values, cases, len(theta_num))
     made = Cases(low, high, *case_terms, weight_scale=rule["weight_scale"])
-    return (made, attributes_of(qids), theta_num, theta_den, rule["k"]), rule, others
+    return (made, attributes_of(qids), theta_num, theta_den, rule["k"]), rule
+
+
+def _grown(
+    problem: tuple[Cases, Attributes, Ints, Ints, int],
+    carrier: NDArray[np.bool_],
+    kind: Ints,
+    told: Ints,
+    rule: dict[str, Any],
+    draw: int,
+) -> NDArray[np.int32]:
+    """The greedy groups of a problem, by the rules of ``group_cases``."""
+    from srsql.udfs.grouping import greedy
+
+    grows = carrier if rule["core_only"] else np.ones_like(carrier)
+    known, standing = dense_groups(told)
+    bounding = Bounding(
+        carrier=carrier,
+        grows=grows,
+        kind=kind.astype(np.int8),
+        alpha_num=rule["alpha_num"],
+        alpha_den=rule["alpha_den"],
+        after_join=rule["after_join"],
+        from_last=rule["from_last"],
+        more_seeds=rule["more_seeds"],
+        leftovers=rule["leftovers"],
+        standing=standing if len(known) else None,
+    )
+    return greedy.group_cases(*problem, draw % max(1, int(grows.sum())), bounding)
 
 
 def group_cases(
@@ -120,8 +145,7 @@ def group_cases(
         attributes: STRUCT(place, span, parent[], last[], height[])[], by place.
         thresholds: STRUCT(num, den)[], by term from 0 on.
         rules: STRUCT(core_only, after_join, from_last, more_seeds, alpha_num, alpha_den, k,
-            weight_scale, draw, leftovers, threads); ``draw`` is any number that picks the first
-            case, ``threads`` how many problems are solved at a time.
+            weight_scale, draw, leftovers); ``draw`` is any number that picks the first case.
 
     Returns:
         Lists of group numbers, aligned with the cases; -1: the case was not placed.
@@ -129,36 +153,96 @@ def group_cases(
     Raises:
         ValueError: something is NULL or out of range.
     """
-    from srsql.udfs.grouping import greedy
-
-    def solve(row: tuple[Any, ...]) -> NDArray[np.int32]:
-        problem, rule, _ = problem_of(row)
-        carrier = flags(row[1].values.field("carrier"))
-        grows = carrier if rule["core_only"] else np.ones_like(carrier)
-        known, standing = dense_groups(numbers(row[1].values.field("group_no")))
-        bounding = Bounding(
-            carrier=carrier,
-            grows=grows,
-            kind=numbers(row[1].values.field("kind")).astype(np.int8),
-            alpha_num=rule["alpha_num"],
-            alpha_den=rule["alpha_den"],
-            after_join=rule["after_join"],
-            from_last=rule["from_last"],
-            more_seeds=rule["more_seeds"],
-            leftovers=rule["leftovers"],
-            standing=standing if len(known) else None,
+    results = []
+    for row in rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules):
+        problem, rule = problem_of(row)
+        role = row[1].values
+        kind, told = numbers(role.field("kind")), numbers(role.field("group_no"))
+        results.append(
+            _grown(problem, flags(role.field("carrier")), kind, told, rule, rule["draw"])
         )
-        first = rule["draw"] % max(1, int(grows.sum()))
-        return greedy.group_cases(*problem, first, bounding)
+    return lists(results, pa.int32())
 
-    rows = rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules)
-    threads = max((row[6]["threads"].as_py() for row in rows), default=1)
-    return lists(at_once(solve, rows, threads, lambda row: len(row[0].values)), pa.int32())
+
+def group_patterns(
+    cases: pa.ChunkedArray,
+    boxes: pa.ChunkedArray,
+    terms: pa.ChunkedArray,
+    problems: pa.ChunkedArray,
+    thresholds: pa.ChunkedArray,
+    rules: pa.ChunkedArray,
+) -> pa.Array:
+    """``greedy.group_cases`` of several missingness patterns, of which none has groups.
+
+    Args:
+        cases: STRUCT(case_no, known, carrier, kind)[]; ``known`` is the pattern.
+        boxes: as for ``group_cases``; those of other cases, and of QIDs that a case does not know,
+            may be among them.
+        terms: as for ``group_cases``, like thresholds.
+        problems: STRUCT(pattern, k, draw, attributes STRUCT(place, span, parent[], last[],
+            height[])[])[]: k, the draw and the QIDs of each pattern.
+        thresholds: see there.
+        rules: as for ``group_cases``, without k and draw, and with ``threads``: how many patterns
+            are grouped at a time.
+
+    Returns:
+        Lists of STRUCT(pattern, case_no, group_no), the groups from 0 on in each pattern; -1: the
+        case was not placed.
+
+    Raises:
+        ValueError: something is NULL or out of range.
+    """
+    rows = rows_of(cases, boxes, terms, problems, thresholds, rules)
+    return struct_lists([_grouped(*row) for row in rows], ["pattern", "case_no", "group_no"])
+
+
+def _grouped(
+    cases: pa.ListScalar, boxes: pa.ListScalar, terms: pa.ListScalar, problems: pa.ListScalar,
+    thresholds: pa.ListScalar, rules: pa.StructScalar,
+) -> Ints:  # fmt: skip
+    case_no, known, carriers, kind = by_first(fields(cases.values))
+    carrier = carriers.astype(np.bool_)
+    rule, theta = rules.as_py(), fields(thresholds.values)
+    asked = {problem["pattern"].as_py(): problem for problem in problems}
+    places = {
+        pattern: numbers(problem["attributes"].values.field("place"))
+        for pattern, problem in asked.items()
+    }
+    positions = np.unique(np.concatenate([*places.values(), np.empty(0, np.int64)]))
+    every = _all_cases(case_no, known, boxes, terms, positions, len(theta[0]), rule)
+
+    def solve(rows: Ints) -> NDArray[np.int32]:
+        pattern = int(known[rows[0]])
+        problem = asked[pattern]
+        own = every.some(rows, np.searchsorted(positions, places[pattern]))
+        attributes = attributes_of(problem["attributes"].values)
+        none = np.full(len(rows), -1)
+        return _grown(
+            (own, attributes, theta[0], theta[1], problem["k"].as_py()),
+            carrier[rows], kind[rows], none, rule, problem["draw"].as_py(),
+        )  # fmt: skip
+
+    apart = [np.flatnonzero(known == pattern) for pattern in numbered(known)[0]]
+    group = np.full(len(known), -1)
+    for rows, own in zip(apart, at_once(solve, apart, rule["threads"], len), strict=True):
+        group[rows] = own
+    return np.column_stack([known, case_no, group])
+
+
+def _all_cases(
+    case_no: Ints, known: Ints, boxes: pa.ListScalar, terms: pa.ListScalar, positions: Ints,
+    vocabulary: int, rule: dict[str, Any],
+) -> Cases:  # fmt: skip
+    """The cases of several patterns side by side; ends of a QID that one does not know are 0."""
+    from srsql.udfs.exact_search import boxes_by_case
+
+    low, high = boxes_by_case(boxes.values, case_no, positions, known)
+    case_terms = terms_by_case(terms.values, case_no, vocabulary)
+    return Cases(low, high, *case_terms, weight_scale=rule["weight_scale"])
 
 
 def refine_groups(
-    case_nos: pa.ChunkedArray,
-    roles: pa.ChunkedArray,
+    cases: pa.ChunkedArray,
     boxes: pa.ChunkedArray,
     terms: pa.ChunkedArray,
     attributes: pa.ChunkedArray,
@@ -168,48 +252,62 @@ def refine_groups(
     """``refine.refine_groups`` on columns of lists, one row a problem.
 
     Args:
-        case_nos: as for ``group_cases``, like boxes, terms and attributes; the places of the QIDs
-            are dense from 0.
-        roles: STRUCT(known, carrier, kind, group_no)[], aligned with the cases; group -1: none.
-        boxes: see there.
-        terms: see there.
+        cases: STRUCT(case_no, known, carrier, kind, group_no)[]; group -1: none.
+        boxes: as for ``group_patterns``; the places of the QIDs are dense from 0.
+        terms: as for ``group_cases``, like attributes.
         attributes: see there.
         thresholds: STRUCT(num, den, attribute_no)[], by term from 0 on.
-        rules: STRUCT(effort, alpha_num, alpha_den, diversity, attributes, k, weight_scale).
+        rules: STRUCT(effort, alpha_num, alpha_den, diversity, attributes, k, weight_scale,
+            threads).
 
     Returns:
-        Lists of group numbers, aligned with the cases; -1: the case was not placed.
+        Lists of STRUCT(case_no, group_no, pattern): the group of each case, -1 for one that was not
+        placed, and the QIDs that all of its members know, as a bit mask.
 
     Raises:
         ValueError: something is NULL or out of range.
     """
+    rows = rows_of(cases, boxes, terms, attributes, thresholds, rules)
+    return struct_lists([_refined(*row) for row in rows], ["case_no", "group_no", "pattern"])
+
+
+def _refined(
+    cases: pa.ListScalar, boxes: pa.ListScalar, terms: pa.ListScalar, attributes: pa.ListScalar,
+    thresholds: pa.ListScalar, rules: pa.StructScalar,
+) -> Ints:  # fmt: skip
     from srsql.udfs.grouping import refine
 
-    results = []
-    for row in rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules):
-        problem, rule, (attribute_of,) = problem_of(row)
-        carrier = flags(row[1].values.field("carrier"))
-        results.append(
-            refine.refine_groups(
-                *problem,
-                Bounding(
-                    carrier=carrier,
-                    grows=np.ones_like(carrier),
-                    kind=numbers(row[1].values.field("kind")).astype(np.int8),
-                    alpha_num=rule["alpha_num"],
-                    alpha_den=rule["alpha_den"],
-                ),
-                refine.Standing(
-                    known=numbers(row[1].values.field("known")),
-                    group=numbers(row[1].values.field("group_no")),
-                    effort=rule["effort"],
-                    diversity=rule["diversity"],
-                    attribute_of=attribute_of,
-                    attribute_count=rule["attributes"],
-                ),
-            )
-        )
-    return lists(results, pa.int32())
+    case_no, known, carriers, kind, told = by_first(fields(cases.values))
+    carrier = carriers.astype(np.bool_)
+    rule, qids = rules.as_py(), attributes.values
+    theta_num, theta_den, attribute_of = fields(thresholds.values)
+    positions = numbers(qids.field("place"))
+    group = refine.refine_groups(
+        _all_cases(case_no, known, boxes, terms, positions, len(theta_num), rule),
+        attributes_of(qids),
+        theta_num,
+        theta_den,
+        rule["k"],
+        Bounding(
+            carrier=carrier,
+            grows=np.ones_like(carrier),
+            kind=kind.astype(np.int8),
+            alpha_num=rule["alpha_num"],
+            alpha_den=rule["alpha_den"],
+        ),
+        refine.Standing(
+            known=known,
+            group=told,
+            effort=rule["effort"],
+            diversity=rule["diversity"],
+            attribute_of=attribute_of,
+            attribute_count=rule["attributes"],
+            threads=rule["threads"],
+        ),
+    )
+    shown = np.full(int(group.max(initial=-1)) + 2, -1)  # the last one of cases without a group
+    np.bitwise_and.at(shown, group, known)
+    return np.column_stack([case_no, group, shown[group]])
 
 
 def place_units(
@@ -244,7 +342,7 @@ def place_units(
 
     results = []
     for row in rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules):
-        problem, _, _ = problem_of(row)
+        problem, _ = problem_of(row)
         role = row[1].values
         results.append(
             cohorts.place_units(

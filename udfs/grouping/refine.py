@@ -11,18 +11,22 @@ First fewer cases are withheld, then less is lost; a change is made only if it i
 order and every group that it touches keeps its bounds (``members.keeps_bounds``). Nothing is drawn,
 and what bounds the work are steps, never the clock: the same groups are refined to the same groups.
 
+A case only goes where all is shown that is shown of it, and no more than it knows. So cases that
+know different things mostly never meet: such parts are refined at the same time, pass by pass, and
+become what they would one after the other.
+
 Source: SPEC section 7; local recoding by exchange of neighbours is ours.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints
+from srsql.udfs import Ints, at_once, numbered
 from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import as_int64, warm_up_boxes
 from srsql.udfs.grouping.greedy import problem_of
@@ -30,13 +34,18 @@ from srsql.udfs.grouping.members import (
     Members,
     assign,
     keeps_bounds,
-    members_of,
     new_dealt,
 )
 from srsql.udfs.grouping.neighbours import grow_forest
 from srsql.udfs.grouping.regroup import Effort, improve, place
 from srsql.udfs.grouping.resplit import NO_LIMIT
-from srsql.udfs.grouping_problem import Attributes, Bounding, Cases, integer_losses
+from srsql.udfs.grouping_problem import (
+    Attributes,
+    Bounding,
+    Cases,
+    GroupingProblem,
+    integer_losses,
+)
 
 Refinement = Literal["fast", "full"]
 WHOLE = 512
@@ -66,6 +75,8 @@ class Standing:
     """[V] the sensitive attribute of each value, from 0 on, where ``diversity`` is asked."""
     attribute_count: int = 0
     """How many sensitive attributes there are."""
+    threads: int = 1
+    """How many parts that never meet are refined at a time; the groups are the same."""
 
     def check(self, n: int, vocabulary: int) -> None:
         """Refuse what compiled code would read past the ends of arrays for.
@@ -119,29 +130,160 @@ def refine_groups(
 
     Source: SPEC section 7.
     """
-    n, d = cases.low.shape
+    n = len(cases.low)
     standing.check(n, len(theta_num))
     if n != len(bounding.carrier) or k < 1:
         raise ValueError("bounding must have one entry per case, and k must be 1 or more")
     cases.check_boxes(attributes)
     problem = problem_of(cases, attributes, theta_num, theta_den, k, bounding)
     _, unit = integer_losses(attributes, n)
-    alive = int(standing.group.max(initial=-1)) + 1
-    room = alive + alive // 2 + int(bounding.carrier.sum()) // k // 2 + 16
-    members = Members(
-        problem, standing.known.astype(np.int64), int(unit),
+    effort = AMONG_FEW if standing.effort == "fast" and n <= FEW else EFFORTS[standing.effort]
+    parts = parts_by_known(standing.known, standing.group)
+    found = _refined(problem, int(unit), standing, effort, parts)
+    if found is None:
+        found = _refined(problem, int(unit), standing, effort, np.zeros(n, np.int64))
+    return np.asarray(_numbered(found))
+
+
+def parts_by_known(known: Ints, group: Ints) -> Ints:
+    """Parts of the cases that never meet while their groups are refined.
+
+    A case goes from a group that shows P to one that shows all of P, and nothing that the case does
+    not know. What a group of some cases shows is what they all know, and so at least what all cases
+    of their part know. Two parts that know L and L' of each of their cases are therefore apart
+    unless a case of the one knows K, one of the other K', and both K and K' hold all of L and L'.
+
+    Args:
+        known: [n] the QIDs that each case knows, as a bit mask.
+        group: [n] its group; where one has none it may go anywhere, so that there is one part.
+
+    Returns:
+        [n] the part of each case, from 0 on.
+
+    Source: ours; a sufficient condition.
+    """
+    if not len(group) or group.min() < 0:
+        return np.zeros(len(group), np.int64)
+    masks, place = numbered(known)
+    some = np.zeros(int(group.max()) + 1, np.int64)
+    some[group] = place
+    met, _ = numbered(some[group] * len(masks) + place)
+    part = np.arange(len(masks))
+    for one, other in zip(*np.divmod(met, len(masks)), strict=True):
+        part[part == part[one]] = part[other]
+    while True:
+        least = np.array([np.bitwise_and.reduce(masks[part == own]) for own in part])
+        both = least[:, None] | least
+        meet = (both & ~(masks[:, None] & masks)) == 0
+        joined = np.argwhere(meet & (part[:, None] != part))
+        if not len(joined):
+            return np.unique(part, return_inverse=True)[1][place]
+        one, other = joined[0]
+        part[part == part[one]] = part[other]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Cases that never meet others, and their groups."""
+
+    members: Members
+    """All cases; the groups of this part alone, numbered from 0 on."""
+    scratch: Ints
+    """[n + 1]"""
+    groups: int
+    """How many groups there are, none of which is empty."""
+
+
+def _refined(
+    problem: GroupingProblem, unit: int, standing: Standing, effort: Effort, part_of: Ints
+) -> NDArray[np.int32] | None:
+    """Enter the groups and refine them until nothing changes any more, or the passes are used up.
+
+    Returns:
+        [n] the groups, -1 for a case that was not placed; None where one of several parts had no
+        room for all groups that it made: whether one part would have had it, is not known then.
+
+    Raises:
+        ValueError: a group breaks a bound.
+    """
+    n = len(part_of)
+    start, alive = _by_part(standing.group, part_of)
+    count = len(alive)
+    listed, begin = _listed(start, int(alive.sum()))
+    carriers = np.bincount(part_of[problem.carrier], minlength=count)
+    numbers = alive if count > 1 else standing.group.max(initial=-1, keepdims=True) + 1
+    room = numbers + numbers // 2 + carriers // problem.k // 2 + (16 if count == 1 else 0)
+    every = _no_members(problem, unit, standing, int(room.sum()))
+
+    def enter(part: int) -> _Part:
+        first, slots = int(alive[:part].sum()), int(room[:part].sum())
+        members = _groups_between(every, slots, slots + int(room[part]))
+        scratch = np.empty(n + 1, np.int64)
+        made = _enter(listed, begin[first : first + alive[part] + 1], members, scratch)
+        if made < 0:
+            raise ValueError("a group breaks a bound before it is refined")
+        return _Part(members, scratch, made)
+
+    def look(part: _Part) -> tuple[_Part, bool, bool]:
+        waiting = np.flatnonzero(every.group < 0) if count == 1 else np.empty(0, np.int64)
+        better, groups, full = _pass(part.members, part.groups, waiting, effort, part.scratch)
+        return replace(part, groups=groups), bool(better), bool(full)
+
+    parts = at_once(enter, range(count), standing.threads, lambda part: int(alive[part]))
+    whole = True  # every group is to be looked at
+    for _ in range(effort.passes):
+        looked = at_once(look, parts, standing.threads, lambda part: part.groups)
+        parts = [part for part, _, _ in looked]
+        if count > 1 and any(full for _, _, full in looked):
+            return None
+        better = any(better for _, better, _ in looked)
+        if not better and (whole or not effort.thorough):
+            break
+        whole = effort.thorough and not better
+        if whole:
+            for part in parts:
+                part.members.changed[: part.groups] = True
+    shift = np.cumsum([0, *(part.groups for part in parts)])[part_of]
+    return np.where(every.group < 0, -1, every.group + shift).astype(np.int32)
+
+
+def _by_part(group: Ints, part_of: Ints) -> tuple[Ints, Ints]:
+    """The groups of the cases, -1 for none, numbered anew from 0 on, those of a part in their order
+    one after the other; and how many groups each part has."""
+    within = group >= 0
+    groups, place = numbered(group[within])
+    part = np.zeros(len(groups), np.int64)
+    part[place] = part_of[within]
+    turn = np.empty_like(part)
+    turn[np.argsort(part, kind="stable")] = np.arange(len(part))
+    start = np.full(len(group), -1, np.int64)
+    start[within] = turn[place]
+    return start, np.bincount(part, minlength=int(part_of.max(initial=0)) + 1)
+
+
+def _no_members(problem: GroupingProblem, unit: int, standing: Standing, room: int) -> Members:
+    """All cases, and room for so many groups, of which there is none yet."""
+    n, d = problem.low.shape
+    return Members(
+        problem, standing.known.astype(np.int64), unit,
         np.full(n, -1, np.int32), np.full(n, -1, np.int32), np.full(room, -1, np.int32),
         np.zeros((room, d), np.int64), np.zeros((room, d), np.int64),
         np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros(room, np.int64),
-        np.zeros(room, np.int64), np.zeros(room, np.bool_), np.zeros(len(theta_num), np.int64),
-        new_dealt(d),
+        np.zeros(room, np.int64), np.zeros(room, np.bool_),
+        np.zeros(len(problem.theta_num), np.int64), new_dealt(d),
         int(standing.diversity), standing.attribute_of.astype(np.int64),
         int(standing.attribute_count),
     )  # fmt: skip
-    effort = AMONG_FEW if standing.effort == "fast" and n <= FEW else EFFORTS[standing.effort]
-    if not _refine(standing.group.astype(np.int64), members, effort):
-        raise ValueError("a group breaks a bound before it is refined")
-    return np.asarray(_numbered(members.group))
+
+
+def _groups_between(every: Members, begin: int, end: int) -> Members:
+    """The same with these groups alone, and scratch of its own."""
+    by_group = ("head", "low", "high", "size", "carriers", "pattern", "cost", "changed")
+    return every._replace(
+        sigma=np.zeros_like(every.sigma),
+        dealt=new_dealt(every.low.shape[1]),
+        **{name: getattr(every, name)[begin:end] for name in by_group},
+    )
 
 
 def warm_up() -> None:
@@ -172,47 +314,73 @@ def _numbered(group: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 @njit()
-def _refine(start: Ints, members: Members, effort: Effort) -> bool:
-    """Refine until nothing changes any more, or the passes are used up.
+def _listed(start: Ints, count: int) -> tuple[Ints, Ints]:
+    """The cases group by group, in ascending order, and [count + 1] where each group begins."""
+    begin = np.zeros(count + 1, np.int64)
+    for g in start:
+        if g >= 0:
+            begin[g + 1] += 1
+    for g in range(count):
+        begin[g + 1] += begin[g]
+    at = begin[:-1].copy()
+    listed = np.empty(begin[count], np.int64)
+    for r in range(len(start)):
+        if start[r] >= 0:
+            listed[at[start[r]]] = r
+            at[start[r]] += 1
+    return listed, begin
+
+
+@njit()
+def _enter(listed: Ints, begin: Ints, members: Members, who: Ints) -> int:
+    """Enter the groups that cases are in; without any, all cases where they may be one.
+
+    Args:
+        listed: the cases group by group.
+        begin: [groups + 1] where each of these groups begins.
+        members: room for them.
+        who: [n] scratch.
 
     Returns:
-        False where a group breaks a bound to begin with.
+        How many groups there are; -1 where one breaks a bound.
     """
-    count = _fill(start, members)
-    who = np.empty(len(start) + 1, np.int64)
+    count = as_int64(len(begin) - 1)
     for g in range(count):
-        if not keeps_bounds(who, members_of(g, members, who, as_int64(0)), members):
-            return False
+        own = listed[begin[g] : begin[g + 1]]
+        assign(g, own, len(own), members)
+        if not keeps_bounds(own, len(own), members):
+            return as_int64(-1)
+    return _all_in_one(members, who) if count == 0 else count
+
+
+@njit()
+def _pass(
+    members: Members, count: int, waiting: Ints, effort: Effort, who: Ints
+) -> tuple[bool, int, bool]:
+    """Place the cases that wait, and look at every one of the groups that changed.
+
+    Returns:
+        Whether anything became better, how many groups there are, and whether no room was left.
+    """
     if count == 0:
-        count = _all_in_one(members, who)
-    whole = True  # every group is to be looked at
-    for _ in range(effort.passes):
-        if count == 0:
-            break
-        forest = grow_forest(members, count)
-        # the next group that is made, and how many cases may be placed at the expense of others
-        slots = np.array([count, len(start) // effort.allowance + 100])
-        better = False
-        waiting = np.flatnonzero(members.group < 0)
-        for at in range(len(waiting)):
-            if members.group[waiting[at]] < 0 and place(
-                waiting, at, members, forest, slots, effort, who
-            ):
+        return False, count, False
+    forest = grow_forest(members, count)
+    # the next group that is made, and how many cases may be placed at the expense of others
+    slots = np.array([count, len(members.group) // effort.allowance + 100])
+    better = False
+    for at in range(len(waiting)):
+        if members.group[waiting[at]] < 0 and place(
+            waiting, at, members, forest, slots, effort, who
+        ):
+            better = True
+    for g in _ranked(members, count):
+        tries = 0
+        while tries < 4 and members.changed[g] and members.cost[g] > 0:
+            members.changed[g] = False
+            tries += 1
+            if improve(g, members, forest, slots, effort, who):
                 better = True
-        for g in _ranked(members, count):
-            tries = 0
-            while tries < 4 and members.changed[g] and members.cost[g] > 0:
-                members.changed[g] = False
-                tries += 1
-                if improve(g, members, forest, slots, effort, who):
-                    better = True
-        count = _close_ranks(members, slots[0])
-        if not better and (whole or not effort.thorough):
-            break
-        whole = effort.thorough and not better
-        if whole:
-            members.changed[:count] = True
-    return True
+    return better, _close_ranks(members, slots[0]), slots[0] == len(members.size)
 
 
 @njit()
@@ -223,28 +391,6 @@ def _ranked(members: Members, count: int) -> Ints:
         if members.size[g] > 0:
             per_case[g] = -(members.cost[g] // members.size[g])
     return np.argsort(per_case, kind="mergesort")
-
-
-@njit()
-def _fill(start: Ints, members: Members) -> int:
-    """Enter the groups that cases are in at first; returns how many there are."""
-    n = len(start)
-    count = as_int64(start.max() + 1)
-    begin = np.zeros(count + 1, np.int64)
-    for g in start:
-        if g >= 0:
-            begin[g + 1] += 1
-    for g in range(count):
-        begin[g + 1] += begin[g]
-    at = begin[:-1].copy()
-    listed = np.empty(n, np.int64)
-    for r in range(n):
-        if start[r] >= 0:
-            listed[at[start[r]]] = r
-            at[start[r]] += 1
-    for g in range(count):
-        assign(g, listed[begin[g] : begin[g + 1]], begin[g + 1] - begin[g], members)
-    return _close_ranks(members, count)
 
 
 @njit()

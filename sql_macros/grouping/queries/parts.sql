@@ -216,29 +216,19 @@ held AS MATERIALIZED (
 
 thresholds AS MATERIALIZED (
     SELECT q.term_no, q.theta_num, q.theta_den, 0 AS attribute_no FROM temp.main.srsql_theta AS q
-),
-
-refined AS MATERIALIZED (
-    SELECT f.case_no, f.group_no
-    FROM srsql.refine_groups(
-        'placed',
-        'boxes',
-        'held',
-        'temp.main.srsql_attribute',
-        'thresholds',
-        $weight_scale,
-        $k,
-        $rules
-    ) AS f
 )
 
-SELECT
-    t.part,
-    f.case_no,
-    f.group_no,
-    bit_and(p.known) OVER (PARTITION BY f.group_no)::INTEGER AS pattern
-FROM refined AS f
-INNER JOIN placed AS p ON f.case_no = p.case_no
+SELECT t.part, f.case_no, f.group_no, f.pattern
+FROM srsql.refine_groups(
+    'placed',
+    'boxes',
+    'held',
+    'temp.main.srsql_attribute',
+    'thresholds',
+    $weight_scale,
+    $k,
+    $rules
+) AS f
 CROSS JOIN temp.main.srsql_part_row AS t;
 
 -- name: drop_groups

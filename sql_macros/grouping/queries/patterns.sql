@@ -164,28 +164,19 @@ placed AS MATERIALIZED (
 thresholds AS MATERIALIZED (
     SELECT q.term_no, q.theta_num, q.theta_den, 0 AS attribute_no
     FROM temp.main.srsql_theta AS q
-),
-
-refined AS MATERIALIZED (
-    SELECT f.case_no, f.group_no
-    FROM srsql.refine_groups(
-        'placed',
-        'temp.main.srsql_bounded',
-        'temp.main.srsql_case_term',
-        'temp.main.srsql_attribute',
-        'thresholds',
-        $weight_scale,
-        $k,
-        $rules
-    ) AS f
 )
 
-SELECT
-    f.case_no,
-    f.group_no,
-    bit_and(p.known) OVER (PARTITION BY f.group_no)::INTEGER AS pattern
-FROM refined AS f
-INNER JOIN placed AS p ON f.case_no = p.case_no
+SELECT f.case_no, f.group_no, f.pattern
+FROM srsql.refine_groups(
+    'placed',
+    'temp.main.srsql_bounded',
+    'temp.main.srsql_case_term',
+    'temp.main.srsql_attribute',
+    'thresholds',
+    $weight_scale,
+    $k,
+    $rules
+) AS f
 WHERE f.group_no >= 0;
 
 -- name: refine_partition
@@ -211,28 +202,19 @@ held AS MATERIALIZED (
 thresholds AS MATERIALIZED (
     SELECT DISTINCT v.value_no AS term_no, 1 AS theta_num, 1 AS theta_den, v.attribute_no
     FROM temp.main.srsql_value AS v
-),
-
-refined AS MATERIALIZED (
-    SELECT f.case_no, f.group_no
-    FROM srsql.refine_groups(
-        'placed',
-        'temp.main.srsql_bounded',
-        'held',
-        'temp.main.srsql_attribute',
-        'thresholds',
-        $weight_scale,
-        $k,
-        $rules
-    ) AS f
 )
 
-SELECT
-    f.case_no,
-    f.group_no,
-    bit_and(p.known) OVER (PARTITION BY f.group_no)::INTEGER AS pattern
-FROM refined AS f
-INNER JOIN placed AS p ON f.case_no = p.case_no
+SELECT f.case_no, f.group_no, f.pattern
+FROM srsql.refine_groups(
+    'placed',
+    'temp.main.srsql_bounded',
+    'held',
+    'temp.main.srsql_attribute',
+    'thresholds',
+    $weight_scale,
+    $k,
+    $rules
+) AS f
 WHERE f.group_no >= 0;
 
 -- name: drop_placed
