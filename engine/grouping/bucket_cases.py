@@ -115,5 +115,5 @@ def merge_bucket(
     own.run(report_boxes(dataset), [quarter] * len(dataset.qid))
     statement, values = report_values(dataset, with_drugs=knowledge is not None)
     own.run(statement, [quarter] * values)
-    own.run_step("grouping/cases", parameters)
-    own.run_step("grouping/symptoms")
+    own.run_step("grouping/cases", {**parameters, "one_report": False, "one_value": False})
+    own.run_step("grouping/symptoms", {"one_value": False})

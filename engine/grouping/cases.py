@@ -19,6 +19,7 @@ from srsql.engine.grouping.persons import merge_persons, no_persons
 from srsql.engine.grouping.reports import (
     Records,
     deleted_reports,
+    has_one_value,
     load_attributes,
     numbered_reports,
     report_boxes,
@@ -87,8 +88,9 @@ def load_cases(
     warehouse.run(report_boxes(dataset), [quarter] * len(dataset.qid))
     statement, values = report_values(dataset, with_drugs=with_drugs)
     warehouse.run(statement, [quarter] * values)
-    _work_out(release, weight_scale, records)
-    warehouse.run_step("grouping/symptoms")
+    sole = values == 1 and has_one_value(dataset) and not _followed_up(release)
+    _work_out(release, weight_scale, records, one_report=sole or records == "report", sole=sole)
+    warehouse.run_step("grouping/symptoms", {"one_value": sole})
     return weight_scale
 
 
@@ -122,19 +124,35 @@ def gather_pieces(release: Release, weight_scale: int) -> None:
     _work_out(release, weight_scale, "report")
 
 
-def _work_out(release: Release, weight_scale: int, records: Records) -> None:
-    """What the records have, as ``srsql_case_report`` numbers them."""
-    release.warehouse.run_step(
-        "grouping/cases", {"release_id": release.release_id, "weight_scale": weight_scale}
-    )
+def _work_out(
+    release: Release,
+    weight_scale: int,
+    records: Records,
+    *,
+    one_report: bool = False,
+    sole: bool = False,
+) -> None:
+    """What the records have, as ``srsql_case_report`` numbers them.
+
+    Args:
+        release: of the records.
+        weight_scale: what a certain value weighs.
+        records: what they are.
+        one_report: each is known to be of one report, so that nothing has to be gathered.
+        sole: and each case has one value at most.
+    """
+    given = {"release_id": release.release_id, "weight_scale": weight_scale}
+    known = {"one_report": one_report, "one_value": sole}
+    release.warehouse.run_step("grouping/cases", {**given, **known})
     release.warehouse.run_step("grouping/terms")
     if records == "report" and _followed_up(release):
         release.warehouse.run_step("grouping/report_terms")
 
 
 def _followed_up(release: Release) -> bool:
-    """Whether some case has several reports."""
-    return bool(release.warehouse.value(query("grouping/cases", "followed_up")))
+    """Whether some case has several reports; not where a report's id is that of its case."""
+    dataset = release.dataset
+    return dataset.case_id != dataset.report_id and bool(release.warehouse.value(query("grouping/cases", "followed_up")))
 
 
 def _store_knowledge(release: Release, knowledge: Knowledge) -> None:

@@ -189,6 +189,12 @@ def viewed_values(dataset: Dataset, quarter: str, *, with_drugs: bool) -> str:
     return create(exp.to_table("srsql_report_value"), rows, kind="VIEW", temp=True)
 
 
+def has_one_value(dataset: Dataset) -> bool:
+    """Whether a report has one sensitive value at most: of the one attribute there is, which is in
+    its own row."""
+    return [attribute.table for attribute in dataset.sensitive] == [dataset.report_table]
+
+
 def _attributes(dataset: Dataset, *, with_drugs: bool) -> list[tuple[Sensitive, bool]]:
     """The attributes with whether they are sensitive."""
     attributes = [(attribute, True) for attribute in dataset.sensitive]

@@ -1,6 +1,7 @@
 -- Step: works out what the records of a release ($release_id) have. A record is a super-record, a
 --   report, or a piece of a case (see grouping/steps/pieces.sql), as the case numbers of its
---   reports say. A value that is certain weighs $weight_scale.
+--   reports say. A value that is certain weighs $weight_scale. $one_report: every record is of one
+--   report; $one_value: and that has one value at most.
 -- Reads: case_report(case_no, report_id, case_id), report_box(report_id, position, low, high),
 --   report_value(report_id, attribute, term, spelling, shown, sensitive), node,
 --   srsql.external_knowledge
@@ -9,8 +10,13 @@
 -- Source: Lin 2016, "combined record", Definition 1 (external knowledge); SPEC section 2.
 
 CREATE OR REPLACE TEMP TABLE srsql_case AS
+SELECT c.case_no, c.case_id, 1::INTEGER AS reports
+FROM temp.main.srsql_case_report AS c
+WHERE $one_report
+UNION ALL
 SELECT c.case_no, any_value(c.case_id) AS case_id, count(*)::INTEGER AS reports
 FROM temp.main.srsql_case_report AS c
+WHERE NOT $one_report
 GROUP BY c.case_no;
 
 -- Most cases have one report, whose box is theirs: nodes already, where it is of a hierarchy.
@@ -41,17 +47,27 @@ ANTI JOIN several AS s ON c.case_no = s.case_no;
 
 -- Sensitive values of each case: its own, and with external knowledge those its drugs suggest.
 CREATE OR REPLACE TEMP TABLE srsql_case_text AS
+WITH held AS (
+    SELECT c.case_no, v.term, v.spelling, v.shown
+    FROM temp.main.srsql_report_value AS v
+    INNER JOIN temp.main.srsql_case_report AS c ON v.report_id = c.report_id
+    WHERE v.sensitive
+),
+
+distinct_value AS (
+    SELECT h.case_no, h.term, h.spelling, h.shown
+    FROM held AS h
+    WHERE $one_value
+    UNION ALL
+    SELECT h.case_no, h.term, min(h.spelling) AS spelling, bool_or(h.shown) AS shown
+    FROM held AS h
+    WHERE NOT $one_value
+    GROUP BY h.case_no, h.term
+)
+
 SELECT
-    c.case_no,
-    v.term,
-    min(v.spelling) AS spelling,
-    $weight_scale::BIGINT AS weight,
-    true AS direct,
-    bool_or(v.shown) AS shown
-FROM temp.main.srsql_report_value AS v
-INNER JOIN temp.main.srsql_case_report AS c ON v.report_id = c.report_id
-WHERE v.sensitive
-GROUP BY c.case_no, v.term;
+    d.case_no, d.term, d.spelling, $weight_scale::BIGINT AS weight, true AS direct, d.shown
+FROM distinct_value AS d;
 
 INSERT INTO temp.main.srsql_case_text
 WITH
