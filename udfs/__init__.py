@@ -124,9 +124,17 @@ def uncopied(structs: pa.StructArray) -> list[NDArray[Any]]:
 
 def by_first(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
     """Columns, all in the order of the first; rows equal there keep theirs."""
-    if not bool((np.diff(columns[0]) < 0).any()):
+    first = columns[0]
+    if not bool((first[1:] < first[:-1]).any()):
         return columns
-    order = np.argsort(columns[0], kind="stable")
+    least, span = first.min(), int(first.max()) - int(first.min()) + 1
+    order = np.empty(0, np.int64)
+    if span <= 8 * len(first):
+        row_of = np.full(span, -1, np.int64)
+        row_of[first - least] = np.arange(len(first))
+        order = row_of[row_of >= 0]
+    if len(order) < len(first):  # some number is there twice, or they are far apart
+        order = np.argsort(first, kind="stable")
     return [column[order] for column in columns]
 
 

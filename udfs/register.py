@@ -16,6 +16,7 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from srsql.udfs import (
     by_case,
+    by_first,
     checks,
     column_of,
     fields,
@@ -106,7 +107,7 @@ def _exposure(
 
     results = []
     for row in rows_of(cases, own, published, items, values, targets, options):
-        case_nos, groups = fields(row[0].values)
+        case_nos, groups = by_first(fields(row[0].values))
         k, seed = (row[6][name].as_py() for name in ("k", "seed"))
         targets = flat(row[5])
         boxes = told_boxes(targets, groups, *(fields(column.values) for column in row[1:3]))

@@ -152,7 +152,9 @@ def _work_out(
 def _followed_up(release: Release) -> bool:
     """Whether some case has several reports; not where a report's id is that of its case."""
     dataset = release.dataset
-    return dataset.case_id != dataset.report_id and bool(release.warehouse.value(query("grouping/cases", "followed_up")))
+    if dataset.case_id == dataset.report_id:
+        return False
+    return bool(release.warehouse.value(query("grouping/cases", "followed_up")))
 
 
 def _store_knowledge(release: Release, knowledge: Knowledge) -> None:

@@ -16,7 +16,7 @@ from sqlglot import exp
 from srsql.engine.errors import LookUpError, ReleaseError
 from srsql.engine.warehouse.catalog import hmac_pads
 from srsql.engine.warehouse.frames import Framed
-from srsql.engine.warehouse.layout import IDENTITY, raw_table
+from srsql.engine.warehouse.layout import IDENTITY, raw_table, same_id
 from srsql.engine.warehouse.releases import Release, without_releases
 from srsql.engine.warehouse.series import ORIGINAL, Series, find_series
 from srsql.engine.warehouse.statements import (
@@ -162,7 +162,7 @@ def assigned_query(dataset: Dataset) -> exp.Select:
         )
         found = found.select(column("pseudonym", what).as_(f"public_{what}")).join(
             stored.subquery(exp.to_identifier(what, quoted=True)),
-            on=exp.cast(column(f"{what}_id", "r"), "VARCHAR").eq(column("id", what)),
+            on=same_id(dataset, column(f"{what}_id", "r"), column("id", what)),
         )
     if report_kind == "case":  # one id, which was looked up
         found = found.select(column("pseudonym", "report").as_("public_case"))

@@ -14,7 +14,7 @@ from sqlglot import exp
 from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.row_candidates import measure_row_candidates
 from srsql.engine.warehouse.catalog import trimmed
-from srsql.engine.warehouse.layout import derived, raw_table
+from srsql.engine.warehouse.layout import derived, raw_table, same_id
 from srsql.engine.warehouse.series import IMPORTED
 from srsql.engine.warehouse.statements import (
     column,
@@ -200,11 +200,13 @@ def _reported(dataset: Dataset, source: str) -> exp.Select:
 
 def _numbered_reports(dataset: Dataset, release_id: int) -> exp.Select:
     """(report_id, case_no) of the reports of the released cases in $quarter."""
-    case_id = exp.cast(column(dataset.case_id, "t"), "VARCHAR")
     return (
         _reported(dataset, dataset.report_table)
         .select(column(dataset.report_id, "t").as_("report_id"), column("case_no", "m"))
-        .join(table("srsql", "member", alias="m"), on=case_id.eq(column("case_id", "m")))
+        .join(
+            table("srsql", "member", alias="m"),
+            on=same_id(dataset, column(dataset.case_id, "t"), column("case_id", "m")),
+        )
         .where(column("release_id", "m").eq(release_id))
     )
 

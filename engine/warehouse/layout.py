@@ -22,6 +22,14 @@ def raw_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Tabl
     return table(f"raw_{dataset.name}", name, alias=alias)
 
 
+def same_id(dataset: Dataset, own: exp.Expr, kept: exp.Expr) -> exp.Expr:
+    """Whether an id of a raw table is the one that the catalog keeps as text: numbers are compared
+    as numbers, which are joined faster."""
+    if dataset.id_type == "integer":
+        kept = exp.TryCast(this=kept, to=exp.DataType.build("BIGINT", dialect="duckdb"))
+    return exp.EQ(this=own, expression=kept)
+
+
 def derived(name: str) -> str:
     """Column of a raw table that holds a QID in granules or labels, or a normalized term."""
     return f"srsql_{name}"

@@ -19,9 +19,9 @@
 CREATE OR REPLACE MACRO srsql.exposure(of_release, items, cases, seed) AS TABLE
 WITH
 members AS MATERIALIZED (
-    SELECT coalesce(list(
-        struct_pack(case_no := m.case_no::INTEGER, group_no := m.group_id) ORDER BY m.case_no
-    ), []) AS placed
+    SELECT coalesce(
+        list(struct_pack(case_no := m.case_no::INTEGER, group_no := m.group_id)), []
+    ) AS placed
     FROM srsql.member AS m
     WHERE m.release_id = of_release
 ),
@@ -209,21 +209,40 @@ FROM figures AS f;
 --          no row.
 -- Source:  SPEC section 18.
 CREATE OR REPLACE MACRO srsql.numbered_regions(of_release) AS TABLE
-WITH places AS (
-    SELECT
-        g.group_id,
-        list_sort(
-            list(struct_pack(place := g.position, low := g.low, high := g.high))
-        ) AS region
+WITH
+places AS MATERIALIZED (
+    SELECT g.group_id, g.position, g.low, g.high
     FROM srsql.region AS g
     WHERE g.release_id = of_release
-    GROUP BY g.group_id
+),
+
+-- a number is compared faster than the place that it stands for
+numbered AS (
+    SELECT
+        p.position,
+        p.low,
+        p.high,
+        row_number() OVER (ORDER BY p.position, p.low, p.high) AS place_no
+    FROM places AS p
+    GROUP BY p.position, p.low, p.high
+),
+
+regions AS (
+    SELECT p.group_id, list_sort(list(n.place_no)) AS region
+    FROM places AS p
+    INNER JOIN numbered AS n
+        ON
+            p.position = n.position
+            AND p.low IS NOT DISTINCT FROM n.low
+            AND p.high IS NOT DISTINCT FROM n.high
+    GROUP BY p.group_id
 )
 
-SELECT p.group_id, dense_rank() OVER (ORDER BY p.region) AS region_no
-FROM places AS p;
+SELECT r.group_id, dense_rank() OVER (ORDER BY r.region) AS region_no
+FROM regions AS r;
 
--- What:    regions all of whose cases have a value in common, which the region alone tells.
+-- What:    regions all of whose cases have a value in common, which the region alone tells. It is
+--          one of the first case's, so no others are counted.
 -- Inputs:  of_release.
 -- Outputs: a uniform row; violating = such regions, total = regions.
 -- Source:  SPEC section 18.
@@ -236,17 +255,31 @@ members AS MATERIALIZED (
     WHERE m.release_id = of_release
 ),
 
-sizes AS (
-    SELECT m.region_no, count(*) AS cases FROM members AS m GROUP BY m.region_no
+sizes AS MATERIALIZED (
+    SELECT m.region_no, count(*) AS cases, min(m.case_no) AS first_case
+    FROM members AS m
+    GROUP BY m.region_no
+),
+
+terms AS (
+    SELECT c.case_no, c.term_no
+    FROM srsql.case_term AS c
+    INNER JOIN srsql.threshold AS t ON t.release_id = of_release AND c.term_no = t.term_no
+    WHERE c.release_id = of_release AND c.direct AND t.released
+),
+
+of_first AS (
+    SELECT s.region_no, t.term_no
+    FROM sizes AS s
+    INNER JOIN terms AS t ON s.first_case = t.case_no
 ),
 
 held AS (
-    SELECT m.region_no, c.term_no, count(*) AS cases
-    FROM members AS m
-    INNER JOIN srsql.case_term AS c ON c.release_id = of_release AND m.case_no = c.case_no
-    INNER JOIN srsql.threshold AS t ON t.release_id = of_release AND c.term_no = t.term_no
-    WHERE c.direct AND t.released
-    GROUP BY m.region_no, c.term_no
+    SELECT f.region_no, f.term_no, count(*) AS cases
+    FROM of_first AS f
+    INNER JOIN members AS m ON f.region_no = m.region_no
+    INNER JOIN terms AS t ON m.case_no = t.case_no AND f.term_no = t.term_no
+    GROUP BY f.region_no, f.term_no
 ),
 
 figures AS (

@@ -12,8 +12,8 @@ order and every group that it touches keeps its bounds (``members.keeps_bounds``
 and what bounds the work are steps, never the clock: the same groups are refined to the same groups.
 
 A case only goes where all is shown that is shown of it, and no more than it knows. So cases that
-know different things mostly never meet: such parts are refined at the same time, pass by pass, and
-become what they would one after the other.
+know different things mostly never meet: such parts are refined at the same time, and become what
+they would one after the other.
 
 Source: SPEC section 7; local recoding by exchange of neighbours is ours.
 """
@@ -21,6 +21,7 @@ Source: SPEC section 7; local recoding by exchange of neighbours is ours.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -224,25 +225,31 @@ def _refined(
             raise ValueError("a group breaks a bound before it is refined")
         return _Part(members, scratch, made)
 
-    def look(part: _Part) -> tuple[_Part, bool, bool]:
-        waiting = np.flatnonzero(every.group < 0) if count == 1 else np.empty(0, np.int64)
-        better, groups, full = _pass(part.members, part.groups, waiting, effort, part.scratch)
-        return replace(part, groups=groups), bool(better), bool(full)
+    def look(part: _Part, most: int) -> tuple[_Part, int, bool]:
+        """As long as anything becomes better: the passes it took, and whether one had no room."""
+        passes, better, crowded = 0, True, False
+        while better and passes < most:
+            waiting = np.flatnonzero(every.group < 0) if count == 1 else np.empty(0, np.int64)
+            better, groups, full = _pass(part.members, part.groups, waiting, effort, part.scratch)
+            part = replace(part, groups=groups)
+            passes, crowded = passes + 1, crowded or full
+        return part, passes, crowded
 
     parts = at_once(enter, range(count), standing.threads, lambda part: int(alive[part]))
-    whole = True  # every group is to be looked at
-    for _ in range(effort.passes):
-        looked = at_once(look, parts, standing.threads, lambda part: part.groups)
+    left = effort.passes
+    while left > 0:  # every group is to be looked at
+        looked = at_once(
+            partial(look, most=left), parts, standing.threads, lambda part: part.groups
+        )
         parts = [part for part, _, _ in looked]
-        if count > 1 and any(full for _, _, full in looked):
+        if count > 1 and any(crowded for _, _, crowded in looked):
             return None
-        better = any(better for _, better, _ in looked)
-        if not better and (whole or not effort.thorough):
+        passes = max(taken for _, taken, _ in looked)  # nothing changed a part that took fewer
+        if passes == 1 or not effort.thorough:
             break
-        whole = effort.thorough and not better
-        if whole:
-            for part in parts:
-                part.members.changed[: part.groups] = True
+        left -= passes
+        for part in parts:
+            part.members.changed[: part.groups] = True
     shift = np.cumsum([0, *(part.groups for part in parts)])[part_of]
     return np.where(every.group < 0, -1, every.group + shift).astype(np.int32)
 

@@ -208,9 +208,9 @@ def _chances(numbers: NDArray[np.uint64], seed: np.uint64) -> NDArray[np.uint64]
 def drawn_cases(case_nos: Ints, count: int, seed: int) -> Ints:
     """So many cases drawn at random, ascending; all where there are no more."""
     if count >= len(case_nos):
-        return case_nos
+        return np.sort(case_nos)
     chance = _chances(case_nos.astype(np.uint64), np.uint64(seed))
-    return case_nos[np.sort(np.argpartition(chance, count - 1)[:count])]  # no two have the same
+    return np.sort(case_nos[np.argpartition(chance, count - 1)[:count]])  # no two have the same
 
 
 def exposure(

@@ -20,16 +20,27 @@ WHERE
     );
 
 CREATE OR REPLACE TEMP TABLE srsql_unnamed_id AS
-WITH shown AS (
+WITH
+shown AS (
     SELECT 'case' AS kind, r.case_id::VARCHAR AS id, r.case_id::VARCHAR AS case_id
     FROM temp.main.srsql_shown_report AS r
     UNION ALL
     SELECT $report_kind AS kind, r.report_id::VARCHAR AS id, r.case_id::VARCHAR AS case_id
     FROM temp.main.srsql_shown_report AS r
     WHERE $report_kind <> 'case'
+),
+
+unnamed AS (
+    SELECT s.kind, s.id, s.case_id
+    FROM shown AS s
+    ANTI JOIN temp.main.srsql_named_id AS p ON s.kind = p.kind AND s.id = p.id
 )
 
-SELECT s.kind, s.id, min(s.case_id) AS case_id
-FROM shown AS s
-ANTI JOIN temp.main.srsql_named_id AS p ON s.kind = p.kind AND s.id = p.id
-GROUP BY s.kind, s.id;
+SELECT u.kind, u.id, u.case_id
+FROM unnamed AS u
+WHERE $report_kind = 'case' -- each is there once
+UNION ALL
+SELECT u.kind, u.id, min(u.case_id) AS case_id
+FROM unnamed AS u
+WHERE $report_kind <> 'case'
+GROUP BY u.kind, u.id;
