@@ -402,7 +402,7 @@ def _prepare(
 ) -> tuple[Grouping, list[InfeasibleValue]]:
     """From raw tables to what can be grouped; and the values that had to give way.
 
-    ``loaded`` waits for the kernels, of which the cases need none.
+    ``loaded`` waits for the kernels, of which cases and their history need none.
     """
     warehouse, model = current.warehouse, request.model
     rule = HistoryRule(
@@ -420,8 +420,6 @@ def _prepare(
         records, persons = model.record_unit, request.match if request.counts_persons else None
         with _buckets_carrier(current, request) as carrier:
             weight_scale = load_cases(current, request.knowledge, parts, records, carrier, persons)
-    with clock.stage("kernels (compiled on first use)"):
-        loaded()
     with clock.stage("history"):
         cover_history(current, rule, request.symptoms)
         drop_incomplete(warehouse, current.dataset, request.missing)
@@ -429,6 +427,8 @@ def _prepare(
         suppressed = request.suppression(draw, weight_scale)
         if suppressed:
             find_losable(current, suppressed)
+    with clock.stage("kernels (compiled on first use)"):
+        loaded()
     with clock.stage("thresholds"):
         apply_theta(warehouse, request.theta)
         check_called(warehouse, request.theta)

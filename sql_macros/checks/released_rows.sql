@@ -285,14 +285,25 @@ shown AS (
     LEFT JOIN held AS h ON s.case_id = h.public_case AND s.term_no = h.term_no
 ),
 
-symptoms AS (
-    SELECT
-        count(*) AS total,
-        count(*) FILTER (WHERE s.symptoms >= r.cutoff AND NOT coalesce(t.is_ss, false)) AS n
+ailing AS MATERIALIZED (
+    SELECT p.case_no, coalesce(s.symptoms >= r.cutoff, false) AS substantially
     FROM query_table(symptoms_of) AS s
     LEFT JOIN people AS p ON s.case_id = p.public_case
-    LEFT JOIN srsql.case_flag AS t ON t.release_id = of_release AND p.case_no = t.case_no
     LEFT JOIN srsql.ss_rule AS r ON r.release_id = of_release AND s.attribute = r.attribute
+),
+
+-- few, and only theirs are looked up
+flagged AS (
+    SELECT coalesce(t.is_ss, false) AS is_ss
+    FROM ailing AS a
+    LEFT JOIN srsql.case_flag AS t ON t.release_id = of_release AND a.case_no = t.case_no
+    WHERE a.substantially
+),
+
+symptoms AS (
+    SELECT
+        (SELECT count(*) FROM ailing) AS total,
+        (SELECT count(*) FROM flagged AS f WHERE NOT f.is_ss) AS n
 ),
 
 figures AS (
