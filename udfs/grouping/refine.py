@@ -143,6 +143,7 @@ def refine_groups(
     found = _refined(problem, int(unit), standing, effort, parts)
     if found is None:
         found = _refined(problem, int(unit), standing, effort, np.zeros(n, np.int64))
+    assert found is not None  # of one part there is always something
     return np.asarray(_numbered(found))
 
 
