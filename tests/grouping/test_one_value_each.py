@@ -1,0 +1,106 @@
+"""Cases of one report with one value have what they have where reports and values are gathered."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from srsql import Engine
+from srsql.engine.grouping import cases
+
+DATASET = """
+name = "visits"
+report_table = "visit"
+report_id = "{report_id}"
+case_id = "patient_id"
+id_type = "{id_type}"
+
+[source]
+reader = "csv"
+
+[tables.visit]
+files = ["visit*.csv"]
+publish = ["finding"]
+columns = ["visit_id", "patient_id", "age", "weight", "finding"]
+
+[[qid]]
+name = "age"
+kind = "numeric"
+column = "age"
+domain = [0, 120]
+
+[[qid]]
+name = "weight"
+kind = "numeric"
+column = "weight"
+domain = [0, 200]
+
+[[sensitive]]
+table = "visit"
+column = "finding"
+"""
+PERIODS = ("2011Q1", "2011Q2")
+KEPT = ("member", "region", "case_term", "case_qid", "case_flag", "threshold", "ss_rule", "measure")
+
+
+def series(folder: Path, text: str, model: str, visits: int) -> dict[str, Any]:
+    """What the catalog keeps of two periods, and what is released of them."""
+    luck = random.Random(8)
+    folder.mkdir()
+    dataset = folder / "visits.toml"
+    dataset.write_text(text, encoding="utf-8")
+    with Engine(folder / "w.duckdb", dataset=dataset, threads=2) as engine:
+        for number, period in enumerate(PERIODS):
+            rows = ["visit_id,patient_id,age,weight,finding"]
+            for at in range(120):
+                patient = 40 * number + at
+                for visit in range(visits if at % 9 == 0 else 1):
+                    known = [luck.choice([luck.randint(20, 90), ""]) for _ in range(2)]
+                    finding = luck.choice(["", *(f"F{i}" for i in range(9))])
+                    values = [10 * patient + visit, patient, *known, finding]
+                    rows.append(",".join(map(str, values)))
+            file = folder / f"visit_{number}.csv"
+            file.write_text("\n".join([*rows, ""]), encoding="utf-8")
+            engine.ingest([file], period=period)
+            engine.release(
+                period, model=model, k=3, seed=1, ids="original", on_infeasible="withhold",
+                allow_linkable=True,
+            )  # fmt: skip
+        kept = {
+            name: sorted(engine.con.execute(f"FROM srsql.{name}").fetchall(), key=str)
+            for name in KEPT
+        }
+        shown = [
+            engine.con.execute(f"FROM release_{period.lower()}.visit ORDER BY ALL").fetchall()
+            for period in PERIODS
+        ]
+    return {**kept, "shown": shown}
+
+
+@pytest.mark.parametrize("id_type", ["integer", "text"])
+@pytest.mark.parametrize(
+    ("report_id", "visits", "sole"),
+    [("patient_id", 1, True), ("visit_id", 1, True), ("visit_id", 3, False)],
+)
+@pytest.mark.parametrize("model", ["k-anonymity", "ms"])
+def test_what_is_there_once_is_what_gathering_makes_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, report_id: str, visits: int,
+    sole: bool, id_type: str,
+) -> None:  # fmt: skip
+    text = DATASET.format(report_id=report_id, id_type=id_type)
+    told: list[bool] = []
+    work_out = cases._work_out
+
+    def seen(*task: Any, **known: Any) -> None:
+        told.append(known.get("sole", False))
+        work_out(*task, **known)
+
+    monkeypatch.setattr(cases, "_work_out", seen)
+    found = series(tmp_path / "found", text, model, visits)
+    assert any(told) == sole
+    monkeypatch.setattr(cases, "has_one_value", lambda dataset: False)
+    monkeypatch.setattr(cases, "_work_out", lambda *task, **_: work_out(*task))
+    assert series(tmp_path / "gathered", text, model, visits) == found
