@@ -17,8 +17,8 @@ from srsql.engine.api.engine import Engine
 
 STAGES = [
     "cases",
-    "kernels (compiled on first use)",
     "history",
+    "kernels (compiled on first use)",
     "thresholds",
     "grouping",
     "regions",

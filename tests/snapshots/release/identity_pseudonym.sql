@@ -14,7 +14,7 @@ JOIN (
   WHERE
     "p"."kind" = 'report'
 ) AS "report"
-  ON CAST("r"."report_id" AS TEXT) = "report"."id"
+  ON "r"."report_id" = TRY_CAST("report"."id" AS BIGINT)
 JOIN (
   SELECT
     "p"."id",
@@ -23,4 +23,4 @@ JOIN (
   WHERE
     "p"."kind" = 'case'
 ) AS "case"
-  ON CAST("r"."case_id" AS TEXT) = "case"."id"
+  ON "r"."case_id" = TRY_CAST("case"."id" AS BIGINT)
