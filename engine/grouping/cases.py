@@ -88,7 +88,7 @@ def load_cases(
     warehouse.run(report_boxes(dataset), [quarter] * len(dataset.qid))
     statement, values = report_values(dataset, with_drugs=with_drugs)
     warehouse.run(statement, [quarter] * values)
-    sole = values == 1 and has_one_value(dataset) and not _followed_up(release)
+    sole = has_one_value(dataset, with_drugs=with_drugs) and not _followed_up(release)
     _work_out(release, weight_scale, records, one_report=sole or records == "report", sole=sole)
     warehouse.run_step("grouping/symptoms", {"one_value": sole})
     return weight_scale
@@ -145,15 +145,12 @@ def _work_out(
     known = {"one_report": one_report, "one_value": sole}
     release.warehouse.run_step("grouping/cases", {**given, **known})
     release.warehouse.run_step("grouping/terms")
-    if records == "report" and _followed_up(release):
+    if records == "report" and not sole and _followed_up(release):
         release.warehouse.run_step("grouping/report_terms")
 
 
 def _followed_up(release: Release) -> bool:
-    """Whether some case has several reports; not where a report's id is that of its case."""
-    dataset = release.dataset
-    if dataset.case_id == dataset.report_id:
-        return False
+    """Whether some case, or person where those are the records, has several reports."""
     return bool(release.warehouse.value(query("grouping/cases", "followed_up")))
 
 

@@ -189,10 +189,11 @@ def viewed_values(dataset: Dataset, quarter: str, *, with_drugs: bool) -> str:
     return create(exp.to_table("srsql_report_value"), rows, kind="VIEW", temp=True)
 
 
-def has_one_value(dataset: Dataset) -> bool:
-    """Whether a report has one sensitive value at most: of the one attribute there is, which is in
-    its own row."""
-    return [attribute.table for attribute in dataset.sensitive] == [dataset.report_table]
+def has_one_value(dataset: Dataset, *, with_drugs: bool) -> bool:
+    """Whether ``report_values`` has one value of a report at most: of the one attribute there is,
+    which is in the report's own row."""
+    attributes = _attributes(dataset, with_drugs=with_drugs)
+    return [attribute.table for attribute, _ in attributes] == [dataset.report_table]
 
 
 def _attributes(dataset: Dataset, *, with_drugs: bool) -> list[tuple[Sensitive, bool]]:

@@ -255,9 +255,7 @@ def _reports_out(dataset: Dataset, series: Series) -> exp.Select:
         exp.cast(column(name, "t"), "VARCHAR") for name in (dataset.report_id, dataset.case_id)
     )
     return (
-        exp.select(
-            column("quarter", "e"), report_id.as_("report_id"), case_id.copy().as_("case_id")
-        )
+        exp.select(column("quarter", "e"), report_id.as_("report_id"), case_id.as_("case_id"))
         .distinct()
         .from_(table("srsql", "exposed_release", alias="e"))
         .join(
@@ -268,7 +266,7 @@ def _reports_out(dataset: Dataset, series: Series) -> exp.Select:
             raw_table(dataset, dataset.report_table, alias="t"),
             on=exp.and_(
                 column("quarter", "t").eq(column("quarter", "e")),
-                case_id.copy().eq(column("case_id", "m")),
+                same_id(dataset, column(dataset.case_id, "t"), column("case_id", "m")),
             ),
         )
         .where(column("dataset", "e").eq(exp.Literal.string(series.dataset)))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.persons import suspect
 
 from srsql import Engine
 from srsql.engine.grouping import cases
@@ -46,7 +47,7 @@ PERIODS = ("2011Q1", "2011Q2")
 KEPT = ("member", "region", "case_term", "case_qid", "case_flag", "threshold", "ss_rule", "measure")
 
 
-def series(folder: Path, text: str, model: str, visits: int) -> dict[str, Any]:
+def series(folder: Path, text: str, model: str, visits: int, **options: Any) -> dict[str, Any]:
     """What the catalog keeps of two periods, and what is released of them."""
     luck = random.Random(8)
     folder.mkdir()
@@ -65,9 +66,12 @@ def series(folder: Path, text: str, model: str, visits: int) -> dict[str, Any]:
             file = folder / f"visit_{number}.csv"
             file.write_text("\n".join([*rows, ""]), encoding="utf-8")
             engine.ingest([file], period=period)
+            if "count" in options:
+                pairs = [(str(case), str(case + 1), 0.95) for case in range(0, 160, 9)]
+                suspect(engine, pairs, "visits")
             engine.release(
                 period, model=model, k=3, seed=1, ids="original", on_infeasible="withhold",
-                allow_linkable=True,
+                allow_linkable=True, **options,
             )  # fmt: skip
         kept = {
             name: sorted(engine.con.execute(f"FROM srsql.{name}").fetchall(), key=str)
@@ -101,6 +105,16 @@ def test_what_is_there_once_is_what_gathering_makes_of_it(
     monkeypatch.setattr(cases, "_work_out", seen)
     found = series(tmp_path / "found", text, model, visits)
     assert any(told) == sole
-    monkeypatch.setattr(cases, "has_one_value", lambda dataset: False)
+    monkeypatch.setattr(cases, "has_one_value", lambda dataset, with_drugs: False)
     monkeypatch.setattr(cases, "_work_out", lambda *task, **_: work_out(*task))
     assert series(tmp_path / "gathered", text, model, visits) == found
+
+
+def test_a_person_with_several_cases_is_gathered_though_each_case_has_one_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = DATASET.format(report_id="patient_id", id_type="integer")
+    persons = {"count": "persons", "match": "0.9"}
+    found = series(tmp_path / "found", text, "ms", 1, **persons)
+    monkeypatch.setattr(cases, "has_one_value", lambda dataset, with_drugs: False)
+    assert series(tmp_path / "gathered", text, "ms", 1, **persons) == found
