@@ -102,11 +102,7 @@ def reals(values: pa.Array | pa.ChunkedArray) -> NDArray[np.float64]:
 
 def fields(structs: pa.StructArray) -> list[Ints]:
     """The columns of structs of numbers; a flag is 1 or 0."""
-    columns = [structs.field(i) for i in range(structs.type.num_fields)]
-    return [
-        numbers(each.cast(pa.uint8()) if pa.types.is_boolean(each.type) else each)
-        for each in columns
-    ]
+    return [column.astype(np.int64) for column in uncopied(structs)]
 
 
 def uncopied(structs: pa.StructArray) -> list[NDArray[Any]]:
@@ -119,23 +115,41 @@ def uncopied(structs: pa.StructArray) -> list[NDArray[Any]]:
     columns = [structs.field(i) for i in range(structs.type.num_fields)]
     if any(column.null_count for column in columns):
         raise ValueError(_NULL)
-    return [np.from_dlpack(column) for column in columns]
+    return [
+        np.from_dlpack(each.cast(pa.uint8()) if pa.types.is_boolean(each.type) else each)
+        for each in columns
+    ]
 
 
-def by_first(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Columns, all in the order of the first; rows equal there keep theirs."""
+def by_first(columns: list[NDArray[Any]]) -> list[Ints]:
+    """Columns of numbers of any width, all in the order of the first; rows equal there keep theirs.
+
+    Copies, of 64-bit integers.
+    """
     first = columns[0]
     if not bool((first[1:] < first[:-1]).any()):
-        return columns
-    least, span = first.min(), int(first.max()) - int(first.min()) + 1
+        return [column.astype(np.int64) for column in columns]
+    least, span = int(first.min()), int(first.max()) - int(first.min()) + 1
     order = np.empty(0, np.int64)
     if span <= 8 * len(first):
+        place = first.astype(np.int64) - least
+        there = np.zeros(span, np.bool_)
+        there[place] = True
+        if span == len(first) and bool(there.all()):
+            return [_put(column, place) for column in columns]
         row_of = np.full(span, -1, np.int64)
-        row_of[first - least] = np.arange(len(first))
-        order = row_of[row_of >= 0]
+        row_of[place] = np.arange(len(first))
+        order = row_of[there]
     if len(order) < len(first):  # some number is there twice, or they are far apart
         order = np.argsort(first, kind="stable")
-    return [column[order] for column in columns]
+    return [column[order].astype(np.int64) for column in columns]
+
+
+def _put(column: NDArray[Any], place: Ints) -> Ints:
+    """Each number where it belongs; ``place`` [n] is a permutation."""
+    found = np.empty(len(column), np.int64)
+    found[place] = column
+    return found
 
 
 def places_of(values: Ints, cases: Ints) -> Ints:
@@ -202,7 +216,7 @@ def by_case(structs: pa.StructArray, cases: Ints) -> list[Ints]:
     Raises:
         ValueError: a row is not of one of the cases.
     """
-    columns = by_first(fields(structs))
+    columns = by_first(uncopied(structs))
     return [places_of(columns[0], cases), *columns[1:]]
 
 

@@ -28,6 +28,7 @@ from srsql.udfs import (
     reals,
     rows_of,
     struct_lists,
+    uncopied,
 )
 from srsql.udfs import terms as disassociation
 
@@ -107,7 +108,7 @@ def _exposure(
 
     results = []
     for row in rows_of(cases, own, published, items, values, targets, options):
-        case_nos, groups = by_first(fields(row[0].values))
+        case_nos, groups = by_first(uncopied(row[0].values))
         k, seed = (row[6][name].as_py() for name in ("k", "seed"))
         targets = flat(row[5])
         boxes = told_boxes(targets, groups, *(fields(column.values) for column in row[1:3]))

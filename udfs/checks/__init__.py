@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from srsql.udfs import by_first, fields, numbers, places_of, rows_of
+from srsql.udfs import by_first, numbers, places_of, rows_of, uncopied
 
 _UNPROVED = pa.struct([("chunk_no", pa.int32()), ("known", pa.list_(pa.string()))])
 
@@ -37,7 +37,7 @@ def unproved_chunks(
 
     results = []
     for row in rows_of(kinds, held, k, m, limit):
-        kind, chunk, copies = by_first(fields(row[0].values))
+        kind, chunk, copies = by_first(uncopied(row[0].values))
         structs = row[1].values
         named = structs.field(1).dictionary_encode()
         by_text = numbers(pc.sort_indices(named.dictionary))

@@ -26,6 +26,7 @@ from srsql.udfs import (
     numbers,
     rows_of,
     struct_lists,
+    uncopied,
 )
 from srsql.udfs.grouping_problem import Attributes, Bounding, Cases, inferred_weight
 
@@ -200,7 +201,7 @@ def _grouped(
     cases: pa.ListScalar, boxes: pa.ListScalar, terms: pa.ListScalar, problems: pa.ListScalar,
     thresholds: pa.ListScalar, rules: pa.StructScalar,
 ) -> Ints:  # fmt: skip
-    case_no, known, carriers, kind = by_first(fields(cases.values))
+    case_no, known, carriers, kind = by_first(uncopied(cases.values))
     carrier = carriers.astype(np.bool_)
     rule, theta = rules.as_py(), fields(thresholds.values)
     asked = {problem["pattern"].as_py(): problem for problem in problems}
@@ -277,7 +278,7 @@ def _refined(
 ) -> Ints:  # fmt: skip
     from srsql.udfs.grouping import refine
 
-    case_no, known, carriers, kind, told = by_first(fields(cases.values))
+    case_no, known, carriers, kind, told = by_first(uncopied(cases.values))
     carrier = carriers.astype(np.bool_)
     rule, qids = rules.as_py(), attributes.values
     theta_num, theta_den, attribute_of = fields(thresholds.values)

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints, by_first, fields, flags, flat, lists, numbers, rows_of, struct_lists
+from srsql.udfs import Ints, by_first, fields, flat, lists, rows_of, struct_lists, uncopied
 
 K, M, MAX_SIZE, JOINT = 3, 2, 6, 48
 """Parameters of the records below."""
@@ -161,7 +161,7 @@ def vertical_chunks(
 
     results = []
     for row in rows_of(clusters, cluster_terms, roles, k, m, most):
-        number, size = by_first(fields(row[0].values))
+        number, size = by_first(uncopied(row[0].values))
         cluster, record, term = fields(row[1].values)
         role = _roles(row[2].values)
         holdings = vertical.group_holdings(
@@ -205,7 +205,7 @@ def bounded_chunks(
 
     results = []
     for row in rows_of(clusters, cluster_terms, chunk_terms, bounds, k, m):
-        number, size = by_first(fields(row[0].values))
+        number, size = by_first(uncopied(row[0].values))
         cluster, record, term = fields(row[1].values)
         terms = np.unique(term)
         holdings = group_holdings(_index(number, cluster), record, _index(terms, term), len(number))
@@ -215,7 +215,7 @@ def bounded_chunks(
         placed = _index(number, placed_cluster) * len(terms) + _index(terms, placed_term)
         order = np.argsort(placed)
         chunk = placed_chunk[order][_index(placed[order], key)]
-        bounded, value, num, den = by_first(fields(row[3].values))
+        bounded, value, num, den = by_first(uncopied(row[3].values))
         theta = bounding.Thresholds(*(np.full(len(terms), fill) for fill in (-1, 1, 1)))
         at = _index(terms, bounded)
         for column, values in zip(theta, (value, num, den), strict=True):
@@ -259,10 +259,7 @@ def refine(
 
     members, terms = [], []
     for row in rows_of(clusters, item_terms, chunk_terms, roles, k, m, limits):
-        given = row[0].values
-        number, size, may_empty = by_first(
-            [numbers(given.field(0)), numbers(given.field(1)), flags(given.field(2))]
-        )
+        number, size, may_empty = by_first(uncopied(row[0].values))
         role = _roles(row[3].values)
         by_place = np.argsort(role.place)
         cluster, record, term = fields(row[1].values)
@@ -272,7 +269,7 @@ def refine(
             role.term[by_place],
             role.constraint[by_place],
             size,
-            may_empty,
+            may_empty.astype(np.bool_),
         )
         cluster, term = fields(row[2].values)
         owner, rank = _index(number, cluster), role.place[_index(role.term, term)]
@@ -342,15 +339,8 @@ def random_permutations(sizes: pa.ChunkedArray, seeds: pa.ChunkedArray) -> pa.Ar
 
 def _roles(structs: pa.StructArray) -> _Roles:
     """The vocabulary, from STRUCT(term_no, constraint_no, kept_apart, place)."""
-    term, constraint, item_chunk_only, place = by_first(
-        [
-            numbers(structs.field(0)),
-            numbers(structs.field(1)),
-            flags(structs.field(2)),
-            numbers(structs.field(3)),
-        ]
-    )
-    return _Roles(term, constraint.astype(np.int32), ~item_chunk_only, place)
+    term, constraint, item_chunk_only, place = by_first(uncopied(structs))
+    return _Roles(term, constraint.astype(np.int32), item_chunk_only == 0, place)
 
 
 def _index(known: Ints, values: Ints) -> Ints:
