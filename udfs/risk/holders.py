@@ -152,31 +152,37 @@ def values_of(of_case: Lists, value: Ints) -> Lists:
     entry = np.empty(len(of_case.entry), np.int64)
     for owner in range(len(start) - 1):
         end = start[owner]
-        for item in entries_of(of_case, owner):
-            if value[item] >= 0:
-                entry[end] = value[item]
+        for row in range(of_case.start[owner], of_case.start[owner + 1]):
+            told = value[of_case.entry[row]]
+            if told >= 0:
+                entry[end] = told
                 end += 1
         start[owner + 1] = _settle(entry, start[owner], end, start[owner])
     return Lists(start, entry[: start[-1]].copy())
 
 
-@njit()
+@njit(inline="always")
 def _settle(entries: Ints, first: int, last: int, place: int) -> int:
     """Write what is in a part of the entries, ascending and once each, from ``place`` on, which is
     not after the part; where it ends."""
-    part = entries[first:last]
-    if len(part) > BLOCK:
-        part.sort()
-    else:
-        for i in range(1, len(part)):
-            entry, hole = part[i], i
-            while hole > 0 and part[hole - 1] > entry:
-                part[hole] = part[hole - 1]
-                hole -= 1
-            part[hole] = entry
-    for i in range(len(part)):
-        if i == 0 or part[i] != part[i - 1]:
-            entries[place] = part[i]
+    if last - first > BLOCK:
+        entries[first:last].sort()
+    return _written_once(entries, first, last, place)
+
+
+@leaf()
+def _written_once(entries: Ints, first: int, last: int, place: int) -> int:
+    """``_settle`` by insertion, which is fast where the part is short or ascends."""
+    for i in range(first + 1, last):
+        entry, hole = entries[i], i
+        while hole > first and entries[hole - 1] > entry:
+            entries[hole] = entries[hole - 1]
+            hole -= 1
+        entries[hole] = entry
+    begin = place
+    for i in range(first, last):
+        if place == begin or entries[i] != entries[place - 1]:
+            entries[place] = entries[i]
             place += 1
     return place
 
@@ -230,8 +236,12 @@ def fill_hulls(part: Ints, cases: Cases, low: Ints, high: Ints) -> None:
     leaves = leaves_of(len(part))
     low[: 2 * leaves] = UNBOUNDED
     high[: 2 * leaves] = -UNBOUNDED
+    last = -1
     for i in range(len(part)):
         leaf, region = leaves + i // BLOCK, cases.region[part[i]]
+        if region == last and i % BLOCK:  # many cases, one after the other, have one region
+            continue
+        last = region
         for d in range(cases.low.shape[1]):
             low[leaf, d] = min(low[leaf, d], cases.region_low[region, d])
             high[leaf, d] = max(high[leaf, d], cases.region_high[region, d])

@@ -242,25 +242,20 @@ def exposure(
     place[order] = np.arange(len(order))
     case, item = place[held[0]], held[1]
     of_case = lists_of(case, item, len(order))
-    holders = holders_of(of_case, len(value))
     values = int(value.max(initial=-1)) + 1
-    items = Items(
-        of_case,
-        holders,
-        hulls_of(holders, cases),
-        values_of(of_case, value),
-        value >= 0,
-        value,
-    )
     looked_at = np.flatnonzero(cases.target >= 0)
     found = Exposure(*np.zeros((6, 3, 5, len(looked_at)), np.int32))
-
-    def look_at(part: Ints) -> None:
-        ones_and_twos(cases, items, part, k, values, found)
-        _larger_sets(cases, items, part, order, k, seed, found)
-
     threads = os.cpu_count() or 1
     with ThreadPoolExecutor(threads) as pool:
+        told = pool.submit(values_of, of_case, value)
+        holders = holders_of(of_case, len(value))
+        hulls = hulls_of(holders, cases)
+        items = Items(of_case, holders, hulls, told.result(), value >= 0, value)
+
+        def look_at(part: Ints) -> None:
+            ones_and_twos(cases, items, part, k, values, found)
+            _larger_sets(cases, items, part, order, k, seed, found)
+
         list(pool.map(look_at, [looked_at[i::threads].copy() for i in range(threads)]))
     _complete(found)
     as_given = np.argsort(order[looked_at])
