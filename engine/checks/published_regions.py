@@ -223,40 +223,38 @@ def original_values(dataset: Dataset, quarter: str) -> exp.Query:
     return union_all(parts or [empty.where(exp.false())])
 
 
-def shown_regions(dataset: Dataset, schema: str, kept: str | None) -> exp.Query:
-    """(report, reports, the columns of the region) of the released rows.
+def shown_regions(dataset: Dataset, schema: str, kept: str, *, by_report: bool) -> exp.Query:
+    """(group_id, case_no, reports, the columns of the region) of the released rows.
 
     Args:
         dataset: names the columns.
         schema: of the views.
-        kept: the rows of ``srsql.kept_reports``: reports of one group that show the same are one
-            row, the least of them; None: each is a row.
+        kept: the rows of ``srsql.kept_reports``; the group of what is not among them is NULL.
+        by_report: each report is a row; else those of one group that show the same are one, with
+            the least of their cases.
     """
-    report, rows = column(dataset.report_id, "v"), table(schema, dataset.report_table, alias="v")
     region = [column(name, "v") for name in _published_qids(dataset)]
-    if kept is None:
-        one = exp.Literal.number(1).as_("reports")
-        return exp.select(report.as_("report"), one, *region).from_(rows)
-    number = exp.Count(this=exp.Star()).as_("reports")
-    return (
-        exp.select(exp.func("min", report.copy()).as_("report"), number, *region)
-        .from_(rows)
-        .join(
-            exp.to_table(kept, alias="k"),
-            on=report.eq(column("public_report", "k")),
-            join_type="left",
-        )
-        .group_by(column("group_id", "k"), *(each.copy() for each in region))
+    group, case = column("group_id", "k"), column("case_no", "k")
+    rows = exp.select(group).from_(table(schema, dataset.report_table, alias="v"))
+    rows = rows.join(
+        exp.to_table(kept, alias="k"),
+        on=column(dataset.report_id, "v").eq(column("public_report", "k")),
+        join_type="left",
     )
+    if by_report:
+        return rows.select(case, exp.Literal.number(1).as_("reports"), *region)
+    number = exp.Count(this=exp.Star()).as_("reports")
+    found = rows.select(exp.func("min", case).as_("case_no"), number, *region)
+    return found.group_by(group.copy(), *(each.copy() for each in region))
 
 
 def region_ends(dataset: Dataset, shown: str) -> exp.Query:
-    """(report, reports, position, low, high) of ``shown_regions``, coded as the catalog does."""
+    """(group_id, case_no, reports, position, low, high) of ``shown_regions``, coded as the catalog
+    does."""
     parts: list[exp.Query] = []
     for position, qid in enumerate(dataset.qid):
         query = exp.select(
-            column("report", "v"),
-            column("reports", "v"),
+            *[column(name, "v") for name in ("group_id", "case_no", "reports")],
             exp.Literal.number(position).as_("position"),
         ).from_(exp.to_table(shown, alias="v"))
         if qid.kind == "numeric":

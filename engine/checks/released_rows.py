@@ -324,22 +324,28 @@ def check_cohorts(evidence: Evidence) -> list[Measure]:
 def check_catalog(evidence: Evidence) -> list[Measure]:
     """The catalog has the regions, terms and substantial symptoms that the views show."""
     dataset, schema = evidence.release.visible_dataset, evidence.release.schema
-    values, symptoms = _values(evidence), case_symptoms(dataset, temporary(CASE_VALUES, alias="v"))
-    shown = shown_regions(dataset, schema, None if evidence.perturbed else "kept_report")
+    values, seen = _values(evidence), temporary(CASE_VALUES, alias="v")
+    shown = shown_regions(dataset, schema, "kept_report", by_report=bool(evidence.perturbed))
     identity = literal("temp.main.srsql_identity")
-    return evidence.ask(
-        "check_catalog",
-        literal("kept_report"),
-        literal("seen_end"),
-        values,
-        literal("seen_symptom"),
-        tables={
-            "kept_report": f"FROM srsql.kept_reports({identity}, {evidence.release.release_id:d})",
-            "seen_region": shown.sql("duckdb"),
-            "seen_end": region_ends(dataset, "seen_region").sql("duckdb"),
-            "seen_symptom": symptoms.sql("duckdb"),
-        },
-    )
+    tables = {
+        "kept_report": f"FROM srsql.kept_reports({identity}, {evidence.release.release_id:d})",
+        "seen_region": shown.sql("duckdb"),
+        "seen_end": region_ends(dataset, "seen_region").sql("duckdb"),
+        "seen_symptom": case_symptoms(dataset, seen).sql("duckdb"),
+    }
+    cases, pairs = literal("kept_report"), values
+    if dataset.report_id != dataset.case_id:  # a case may have several reports
+        tables["kept_case"] = _distinct(exp.to_table("kept_report"), "public_case", "case_no")
+        cases = literal("kept_case")
+    if len(dataset.sensitive) > 1:  # and one value of several attributes
+        tables["seen_value"] = _distinct(seen, "case_id", "term")
+        pairs = literal("seen_value")
+    ends, symptoms = literal("seen_end"), literal("seen_symptom")
+    return evidence.ask("check_catalog", cases, ends, pairs, symptoms, tables=tables)
+
+
+def _distinct(rows: exp.Table, *names: str) -> str:
+    return exp.select(*names).distinct().from_(rows).sql("duckdb")
 
 
 def _by_set(evidence: Evidence, ask: Callable[[str], list[Measure]]) -> list[Measure]:

@@ -217,13 +217,14 @@ WHERE m.release_id = of_release;
 --          perturbed values) of every report, every value of every case, every case with
 --          substantially many symptoms. A missing categorical QID is shown as the root of its
 --          hierarchy.
--- Inputs:  kept_of: of srsql.kept_reports; ends_of(report, reports, position, low, high): the
---          published regions, as the catalog codes them, of one report for so many of its group
---          that show the same (of perturbed ones, each); values_of(case_id, term);
---          symptoms_of(case_id, attribute, symptoms): off the released views.
+-- Inputs:  cases_of(public_case, case_no), distinct: the released cases, of srsql.kept_reports;
+--          ends_of(group_id, case_no, reports, position, low, high): the published regions, as the
+--          catalog codes them, of one case for so many reports of its group that show the same (of
+--          perturbed ones, each), NULL where the catalog has no such case; values_of(case_id,
+--          term), distinct; symptoms_of(case_id, attribute, symptoms): off the released views.
 -- Outputs: three uniform rows.
 CREATE OR REPLACE MACRO srsql.check_catalog(
-    kept_of, ends_of, values_of, symptoms_of, of_release
+    cases_of, ends_of, values_of, symptoms_of, of_release
 ) AS TABLE
 WITH
 roots AS (
@@ -256,25 +257,20 @@ regions AS (
             OR coalesce(p.high, c.high) IS DISTINCT FROM e.high
         ), 0) AS n
     FROM query_table(ends_of) AS e
-    LEFT JOIN query_table(kept_of) AS k ON e.report = k.public_report
-    LEFT JOIN coded AS c ON k.group_id = c.group_id AND e.position = c.position
+    LEFT JOIN coded AS c ON e.group_id = c.group_id AND e.position = c.position
     LEFT JOIN srsql.perturbed AS p
-        ON p.release_id = of_release AND k.case_no = p.case_no AND e.position = p.position
-),
-
-people AS (
-    SELECT DISTINCT k.public_case, k.case_no FROM query_table(kept_of) AS k
+        ON p.release_id = of_release AND e.case_no = p.case_no AND e.position = p.position
 ),
 
 held AS (
     SELECT p.public_case, h.term_no
-    FROM people AS p
+    FROM query_table(cases_of) AS p
     INNER JOIN srsql.case_term AS h ON h.release_id = of_release AND p.case_no = h.case_no
 ),
 
--- a value that has no number is told by its text, and held by nobody
+-- a value that has no number is held by nobody
 numbered AS (
-    SELECT DISTINCT v.case_id, t.term_no, CASE WHEN t.term_no IS NULL THEN v.term END AS unknown
+    SELECT v.case_id, t.term_no
     FROM query_table(values_of) AS v
     LEFT JOIN srsql.threshold AS t ON t.release_id = of_release AND v.term = t.term
 ),
@@ -288,7 +284,7 @@ shown AS (
 ailing AS MATERIALIZED (
     SELECT p.case_no, coalesce(s.symptoms >= r.cutoff, false) AS substantially
     FROM query_table(symptoms_of) AS s
-    LEFT JOIN people AS p ON s.case_id = p.public_case
+    LEFT JOIN query_table(cases_of) AS p ON s.case_id = p.public_case
     LEFT JOIN srsql.ss_rule AS r ON r.release_id = of_release AND s.attribute = r.attribute
 ),
 

@@ -175,8 +175,8 @@ def audited(own_sql: Any) -> Any:
         " public_case VARCHAR",
         [(10 + n, case, n, 100 + n, f"x{case}") for n, case in enumerate("abc")],
     )
-    ends = "report INTEGER, reports INTEGER, position INTEGER, low BIGINT, high BIGINT"
-    own_sql.table("ends", ends, [
+    shown = "report INTEGER, reports INTEGER, position INTEGER, low BIGINT, high BIGINT"
+    own_sql.table("shown", shown, [
         (100, 2, 0, 20, 29), (100, 2, 1, 1, 1), (102, 1, 0, 33, 33), (102, 1, 1, 0, 2),
     ])  # fmt: skip
     fill(own_sql, "values_seen", VALUES, [("xa", "FLU"), ("xb", "FLU"), ("xc", "HIV")])
@@ -186,10 +186,14 @@ def audited(own_sql: Any) -> Any:
 
 
 def verdict(sql: Any) -> dict[str, tuple[float, float, bool]]:
-    tables = ", ".join(f"'temp.main.{name}'" for name in
-                       ("ends", "values_seen", "symptoms"))  # fmt: skip
-    kept = "WITH kept AS (FROM srsql.kept_reports('temp.main.identity', 5))"
-    rows = sql.records(f"{kept} FROM srsql.check_catalog('kept', {tables}, 5)")
+    kept = "kept AS MATERIALIZED (FROM srsql.kept_reports('temp.main.identity', 5))"
+    ends = (
+        "ends AS (SELECT k.group_id, k.case_no, s.reports, s.position, s.low, s.high"
+        " FROM temp.main.shown AS s LEFT JOIN kept AS k ON s.report = k.public_report)"
+    )
+    cases = "cases AS (SELECT DISTINCT public_case, case_no FROM kept)"
+    tables = "'cases', 'ends', 'temp.main.values_seen', 'temp.main.symptoms'"
+    rows = sql.records(f"WITH {kept}, {cases}, {ends} FROM srsql.check_catalog({tables}, 5)")
     assert {(row["release"], row["measure"]) for row in rows} == {(5, "check_catalog")}
     return {row["scope"]: (row["violating"], row["total"], row["passed"]) for row in rows}
 
@@ -210,7 +214,7 @@ FAULTS: dict[str, list[str]] = {
         "UPDATE srsql.perturbed SET high = 34",
         "DELETE FROM srsql.perturbed",
         "UPDATE srsql.member SET case_id = 'z' WHERE case_no = 2",
-        "INSERT INTO temp.main.ends VALUES (999, 1, 0, 20, 29)",
+        "INSERT INTO temp.main.shown VALUES (999, 1, 0, 20, 29)",
     ],
     "value": [
         "DELETE FROM srsql.case_term WHERE case_no = 1",

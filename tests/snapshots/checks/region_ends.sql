@@ -1,5 +1,6 @@
 SELECT
-  "v"."report",
+  "v"."group_id",
+  "v"."case_no",
   "v"."reports",
   0 AS position,
   CASE WHEN "v"."age_low" IS NULL THEN 0 ELSE "n"."pre" END AS low,
@@ -9,7 +10,8 @@ LEFT JOIN srsql.NODE_RANGES('faers', 'age') AS "n"
   ON "v"."age_low" = "n"."low" AND "v"."age_high" = "n"."high"
 UNION ALL
 SELECT
-  "v"."report",
+  "v"."group_id",
+  "v"."case_no",
   "v"."reports",
   1 AS position,
   CAST("v"."wt_low" / 1 AS BIGINT) AS low,
@@ -17,7 +19,8 @@ SELECT
 FROM seen_region AS v
 UNION ALL
 SELECT
-  "v"."report",
+  "v"."group_id",
+  "v"."case_no",
   "v"."reports",
   2 AS position,
   "n"."pre" AS low,

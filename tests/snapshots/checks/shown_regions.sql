@@ -1,5 +1,6 @@
 SELECT
-  MIN("v"."primaryid") AS report,
+  "k"."group_id",
+  MIN("k"."case_no") AS case_no,
   COUNT(*) AS reports,
   "v"."age_low",
   "v"."age_high",
