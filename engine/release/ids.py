@@ -105,7 +105,9 @@ def make_identity(
     warehouse.run(create(exp.to_table(IDENTITY), identity, temp=True))
     by_report = {"by_report": _report_kind(dataset) != "case"}
     counted = warehouse.rows(query(TOPIC, "counts"), by_report)[0]
-    if counted[0::2] != counted[1::2] or (series.id_scope and _shared(warehouse, series)):
+    kept = {"dataset": series.dataset, "series": series.name, **by_report}
+    shared = warehouse.value(query(TOPIC, "shared"), kept) if series.id_scope else 0
+    if counted[0::2] != counted[1::2] or shared:
         raise ReleaseError("two ids share a pseudonym: give another --series, which gets a new key")
     if one_row:
         warehouse.run(query(TOPIC, "one_row"))
@@ -141,11 +143,6 @@ def _assign(release: Release, series: Series) -> None:
 
 def _report_kind(dataset: Dataset) -> str:
     return "case" if dataset.report_id == dataset.case_id else "report"
-
-
-def _shared(warehouse: Warehouse, series: Series) -> int:
-    names = {"dataset": series.dataset, "series": series.name}
-    return int(warehouse.value(query(TOPIC, "shared"), names))
 
 
 def assigned_query(dataset: Dataset) -> exp.Select:

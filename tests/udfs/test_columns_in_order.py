@@ -21,6 +21,7 @@ def test_columns_are_in_the_order_of_the_first(factor: int, twice: bool, kind: t
     wanted = sorted(zip(first.tolist(), rows.tolist(), (-rows).tolist(), strict=True),
                     key=lambda row: row[0])  # fmt: skip
     assert list(zip(*(column.tolist() for column in ordered), strict=True)) == wanted
+    assert all(column.dtype == np.int64 for column in ordered)
 
 
 def test_columns_in_order_and_none_at_all_stay_as_they_are() -> None:

@@ -28,7 +28,8 @@ SELECT
 FROM temp.main.srsql_identity AS i;
 
 -- name: shared
--- Pseudonyms of a release that stand for more than one id of their series.
+-- Pseudonyms of a release, of reports only where those have other ids ($by_report), that stand for
+-- more than one id of their series.
 SELECT count(*)
 FROM (
     SELECT p.pseudonym
@@ -39,7 +40,7 @@ FROM (
         AND p.pseudonym IN (
             SELECT i.public_case FROM temp.main.srsql_identity AS i
             UNION ALL
-            SELECT i.public_report FROM temp.main.srsql_identity AS i
+            SELECT i.public_report FROM temp.main.srsql_identity AS i WHERE $by_report
         )
     GROUP BY p.pseudonym
     HAVING count(*) > 1
