@@ -112,7 +112,7 @@ def merge_bucket(
     own.run(deleted_reports(dataset), [quarter, dataset.name])
     own.run(numbered_reports(dataset, "case"), [quarter])
     load_attributes(own, dataset)
-    own.run(report_boxes(dataset), [quarter] * len(dataset.qid))
+    own.run(report_boxes(dataset, quarter))
     statement, values = report_values(dataset, with_drugs=knowledge is not None)
     own.run(statement, [quarter] * values)
     own.run_step("grouping/cases", {**parameters, "one_report": False, "one_value": False})

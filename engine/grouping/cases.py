@@ -85,7 +85,7 @@ def load_cases(
         warehouse.run(viewed_values(dataset, quarter, with_drugs=with_drugs))
         warehouse.run_step("grouping/terms")
         return weight_scale
-    warehouse.run(report_boxes(dataset), [quarter] * len(dataset.qid))
+    warehouse.run(report_boxes(dataset, quarter))
     statement, values = report_values(dataset, with_drugs=with_drugs)
     warehouse.run(statement, [quarter] * values)
     sole = has_one_value(dataset, with_drugs=with_drugs) and not _followed_up(release)

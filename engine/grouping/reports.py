@@ -142,8 +142,12 @@ def _span(qid: Qid) -> int:
     )
 
 
-def report_boxes(dataset: Dataset) -> str:
-    """Fill ``srsql_report_box``: the value of each QID of each report as an interval."""
+def report_boxes(dataset: Dataset, quarter: str) -> str:
+    """``srsql_report_box``: the value of each QID of each report as an interval.
+
+    A view, since its rows are read little more than once, and are as many as a table of them would
+    have to hold until the release is out.
+    """
     parts: list[exp.Query] = []
     for position, qid in enumerate(dataset.qid):
         value = column(derived(qid.name), "t")
@@ -167,8 +171,8 @@ def report_boxes(dataset: Dataset) -> str:
                 join_type="left",
             )
         box = box.select(exp.cast(low, "BIGINT").as_("low"), exp.cast(high, "BIGINT").as_("high"))
-        parts.append(box.where(column("quarter", "t").eq(exp.Placeholder())))
-    return create(exp.to_table("srsql_report_box"), union_all(parts), temp=True)
+        parts.append(box.where(column("quarter", "t").eq(exp.Literal.string(quarter))))
+    return create(exp.to_table("srsql_report_box"), union_all(parts), kind="VIEW", temp=True)
 
 
 def report_values(dataset: Dataset, *, with_drugs: bool) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-CREATE OR REPLACE TEMPORARY TABLE srsql_report_box AS
+CREATE OR REPLACE TEMPORARY VIEW srsql_report_box AS
 SELECT
   "t"."primaryid" AS report_id,
   0 AS position,
@@ -11,7 +11,7 @@ LEFT JOIN "temp"."main"."srsql_node" AS "n"
   AND "t"."srsql_age" >= "n"."low"
   AND "t"."srsql_age" <= "n"."high"
 WHERE
-  "t"."quarter" = ?
+  "t"."quarter" = '2023Q1'
 UNION ALL
 SELECT
   "t"."primaryid" AS report_id,
@@ -20,7 +20,7 @@ SELECT
   CAST("t"."srsql_wt" AS BIGINT) AS high
 FROM "raw_faers"."demo" AS "t"
 WHERE
-  "t"."quarter" = ?
+  "t"."quarter" = '2023Q1'
 UNION ALL
 SELECT
   "t"."primaryid" AS report_id,
@@ -31,4 +31,4 @@ FROM "raw_faers"."demo" AS "t"
 LEFT JOIN "temp"."main"."srsql_node" AS "n"
   ON "n"."position" = 2 AND "n"."node" = "t"."srsql_sex"
 WHERE
-  "t"."quarter" = ?
+  "t"."quarter" = '2023Q1'
