@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,9 @@ OWN: Mapping[str, Any] = {
 RESERVE = 400 * 2**20
 """Bytes of a memory limit that DuckDB does not get: Python, its libraries, Arrow, and kernels, a
 third of it while they are compiled."""
-RESERVED_PART = 4
-"""One in so many bytes is the least that DuckDB does not get: what its allocator takes beyond what
-it counts grows with what it holds (docs/decisions.md, D308 and D406)."""
+RESERVED_SHARE = Fraction(2, 7)
+"""The least share that DuckDB does not get: what its allocator takes beyond what it counts grows
+with what it holds (docs/decisions.md, D308, D406 and D417)."""
 LEAST_SHARE = 212 * 2**20
 """Bytes that DuckDB gets at least."""
 LEAST_MEMORY = 512 * 2**20
@@ -78,7 +79,7 @@ class Limits:
                 raise WarehouseError(f"--threads {self.threads}: give at least 1")
             found["threads"] = self.threads
         if self.bytes is not None:
-            share = self.bytes - max(RESERVE, self.bytes // RESERVED_PART)
+            share = self.bytes - max(RESERVE, int(self.bytes * RESERVED_SHARE))
             found["memory_limit"] = f"{max(share, LEAST_SHARE)}B"
         return found
 

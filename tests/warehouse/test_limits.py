@@ -14,8 +14,8 @@ MIB = 2**20
     [
         ("512MiB", 212),  # at least so much
         ("1GiB", 1024 - 400),
-        ("6GiB", 6144 - 1536),
-        ("24GiB", 18 * 1024),
+        ("7GiB", 5 * 1024),
+        ("21GiB", 15 * 1024),
     ],
 )
 def test_duckdb_gets_less_than_the_process_may_take(limit: str, share: int) -> None:
