@@ -145,8 +145,8 @@ def _span(qid: Qid) -> int:
 def report_boxes(dataset: Dataset, quarter: str) -> str:
     """``srsql_report_box``: the value of each QID of each report as an interval.
 
-    A view, since its rows are read little more than once, and are as many as a table of them would
-    have to hold until the release is out.
+    A view: its rows are read about once, and a table of them keeps its memory, even dropped, until
+    the transaction of the release ends.
     """
     parts: list[exp.Query] = []
     for position, qid in enumerate(dataset.qid):
