@@ -229,6 +229,11 @@ class Dataset(Strict):
         return self.signals is not None and not self.clustered
 
     @property
+    def reports_are_cases(self) -> bool:
+        """Whether a report has the id of its case, of which there is one report a quarter then."""
+        return self.report_id == self.case_id
+
+    @property
     def id_columns(self) -> tuple[str, ...]:
         """Report id and case id; one name where they are the same column."""
         return tuple(dict.fromkeys((self.report_id, self.case_id)))

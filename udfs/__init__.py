@@ -132,24 +132,12 @@ def by_first(columns: list[NDArray[Any]]) -> list[Ints]:
     least, span = int(first.min()), int(first.max()) - int(first.min()) + 1
     order = np.empty(0, np.int64)
     if span <= 8 * len(first):
-        place = first.astype(np.int64) - least
-        there = np.zeros(span, np.bool_)
-        there[place] = True
-        if span == len(first) and bool(there.all()):
-            return [_put(column, place) for column in columns]
         row_of = np.full(span, -1, np.int64)
-        row_of[place] = np.arange(len(first))
-        order = row_of[there]
+        row_of[first.astype(np.int64) - least] = np.arange(len(first))
+        order = row_of[row_of >= 0]
     if len(order) < len(first):  # some number is there twice, or they are far apart
         order = np.argsort(first, kind="stable")
     return [column[order].astype(np.int64) for column in columns]
-
-
-def _put(column: NDArray[Any], place: Ints) -> Ints:
-    """Each number where it belongs; ``place`` [n] is a permutation."""
-    found = np.empty(len(column), np.int64)
-    found[place] = column
-    return found
 
 
 def places_of(values: Ints, cases: Ints) -> Ints:

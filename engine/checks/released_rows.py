@@ -334,7 +334,7 @@ def check_catalog(evidence: Evidence) -> list[Measure]:
         "seen_symptom": case_symptoms(dataset, seen).sql("duckdb"),
     }
     cases, pairs = literal("kept_report"), values
-    if dataset.report_id != dataset.case_id:  # a case may have several reports
+    if not dataset.reports_are_cases:  # a case may have several reports
         tables["kept_case"] = _distinct(exp.to_table("kept_report"), "public_case", "case_no")
         cases = literal("kept_case")
     if len(dataset.sensitive) > 1:  # and one value of several attributes

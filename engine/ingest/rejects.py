@@ -97,7 +97,7 @@ def judge_statement(
     for condition, text in _width_faults(records):
         reason = reason.when(condition, text_of(text))
     keys = {"report id": report_id}
-    if report and dataset.case_id != dataset.report_id:
+    if report and not dataset.reports_are_cases:
         keys["case id"] = field_at(places[dataset.case_id])
     for name, value in keys.items():
         wrong = exp.Case().when(is_null(trimmed(value)), text_of(f"blank {name}"))

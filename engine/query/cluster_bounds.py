@@ -97,7 +97,7 @@ class _Reader:
     def read(self, views: ClusterViews) -> ClusterQuestion:
         dataset, question = self.dataset, self.question
         if question.counted == "rows" or (
-            question.counted == "reports" and dataset.report_id != dataset.case_id
+            question.counted == "reports" and not dataset.reports_are_cases
         ):
             raise QueryError(
                 "where whole rows are taken apart, cases are counted: ask for "
@@ -184,7 +184,7 @@ class _Reader:
             return True
         if left.name != right.name or left.name not in ids:
             return False
-        if left.name == self.dataset.report_id != self.dataset.case_id:
+        if left.name == self.dataset.report_id and not self.dataset.reports_are_cases:
             self.reports[self._root(left.table)] = self._root(right.table)
         return True
 

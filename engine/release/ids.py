@@ -103,7 +103,7 @@ def make_identity(
         _assign(release, series)
         identity = assigned_query(dataset)
     warehouse.run(create(exp.to_table(IDENTITY), identity, temp=True))
-    by_report = {"by_report": _report_kind(dataset) != "case"}
+    by_report = {"by_report": not dataset.reports_are_cases}
     counted = warehouse.rows(query(TOPIC, "counts"), by_report)[0]
     kept = {"dataset": series.dataset, "series": series.name, **by_report}
     shared = warehouse.value(query(TOPIC, "shared"), kept) if series.id_scope else 0
@@ -142,7 +142,7 @@ def _assign(release: Release, series: Series) -> None:
 
 
 def _report_kind(dataset: Dataset) -> str:
-    return "case" if dataset.report_id == dataset.case_id else "report"
+    return "case" if dataset.reports_are_cases else "report"
 
 
 def assigned_query(dataset: Dataset) -> exp.Select:
