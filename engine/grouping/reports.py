@@ -145,8 +145,9 @@ def _span(qid: Qid) -> int:
 def report_boxes(dataset: Dataset, quarter: str) -> str:
     """``srsql_report_box``: the value of each QID of each report as an interval.
 
-    A view: its rows are read about once, and a table of them keeps its memory, even dropped, until
-    the transaction of the release ends.
+    A view: what makes cases reads it twice, for those of one report and of several, which takes
+    less than to write a table, and a table keeps its memory, even dropped, until the transaction
+    of the release ends.
     """
     parts: list[exp.Query] = []
     for position, qid in enumerate(dataset.qid):

@@ -97,9 +97,10 @@ WHERE g.case_no IS NOT NULL OR list_contains(reasons::VARCHAR[], w.reason);
 --          fewer cases without a group, then less loss, at the same bounds.
 -- Inputs:  placed(case_no, known, carrier, kind, group_no): the cases with the QIDs that they may
 --          be grouped by (bit mask) and their groups, -1 for a case that is to be placed;
---          boxes(case_no, position dense from 0, low, high); case_terms(case_no, term_no, weight);
---          attributes(position, span, parent[], last[], height[]); thresholds(term_no dense from 0,
---          theta_num, theta_den, attribute_no); weight_scale: the weight of a certain value;
+--          boxes(case_no, position dense from 0, low, high): one of each known QID of a case, of
+--          others none counts; case_terms(case_no, term_no, weight); attributes(position, span,
+--          parent[], last[], height[]); thresholds(term_no dense from 0, theta_num, theta_den,
+--          attribute_no); weight_scale: the weight of a certain value;
 --          at_least: k; rules: STRUCT(effort, alpha_num, alpha_den, diversity, attributes). carrier
 --          and kind: as for srsql.group_cases; effort: 'fast' or 'full'; diversity: distinct values
 --          of each of so many attributes, held by so many cases, 0: none are asked. Cases that

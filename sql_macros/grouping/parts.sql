@@ -190,7 +190,7 @@ LEFT JOIN held AS h ON p.part = h.part;
 -- What:    srsql.group_cases of several missingness patterns, each by itself, twice as many at a
 --          time as the connection has threads.
 -- Inputs:  as of srsql.group_cases; problems(pattern, k: at_least, draw): in place of chosen,
---          at_least and draw.
+--          at_least and draw. Each case has one box of each QID of its pattern.
 -- Outputs: pattern, case_no, group_no (from 0 on in each pattern; -1: no group could take it).
 -- Source:  as of srsql.group_onto; SPEC section 17 (parts).
 CREATE OR REPLACE MACRO srsql.group_patterns(

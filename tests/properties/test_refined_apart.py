@@ -99,6 +99,30 @@ def test_where_a_part_has_no_room_all_are_refined_at_once(monkeypatch: pytest.Mo
     assert told == [len(patterns), 1, 1]
 
 
+def test_a_part_of_one_small_group_does_not_have_all_refined_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It has no room for another group, and never asks for one."""
+    told: list[int] = []
+    once = refine._refined
+
+    def seen(*task: Any) -> Any:
+        told.append(int(task[-1].max()) + 1)
+        return once(*task)
+
+    monkeypatch.setattr(refine, "_refined", seen)
+    small, seeds = 0, range(30)
+    for seed in seeds:
+        quarter = quarter_of(seed, 0)
+        group, twice = np.array(quarter.group), 2 * quarter.world.problem.k
+        cases = np.bincount(parts_by_known(quarter.known(), group))
+        small += cases.min() < twice
+        refined(quarter, "fast", 1)
+    assert small > 0
+    assert len(told) == len(seeds)
+    assert min(told) > 1
+
+
 @settings(DETERMINISTIC, max_examples=some_of(200))
 @given(cases=st.lists(st.tuples(st.integers(0, 31), st.integers(0, 9)), min_size=1, max_size=14))
 def test_no_case_can_go_to_a_group_of_another_part(cases: list[tuple[int, int]]) -> None:
@@ -124,3 +148,10 @@ def test_cases_in_groups_of_what_they_know_are_apart_and_one_without_a_group_is_
     group[4] = -1
     assert parts_by_known(known, group).tolist() == [0] * 5
     assert parts_by_known(np.array([3, 1]), np.array([0, 0])).tolist() == [0, 0]
+
+
+def test_among_too_many_known_sets_none_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = np.array([3, 1, 0])
+    assert parts_by_known(known, np.arange(3)).tolist() == [2, 1, 0]
+    monkeypatch.setattr(refine, "MASKS", 2)
+    assert parts_by_known(known, np.arange(3)).tolist() == [0] * 3

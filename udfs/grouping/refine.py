@@ -21,7 +21,6 @@ Source: SPEC section 7; local recoding by exchange of neighbours is ours.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -49,6 +48,8 @@ from srsql.udfs.grouping_problem import (
 )
 
 Refinement = Literal["fast", "full"]
+MASKS = 512
+"""Sets of known QIDs at most that are looked at in pairs; where there are more, all is one part."""
 WHOLE = 512
 """Cases at most that may become one group where there is none at all."""
 EFFORTS: dict[Refinement, Effort] = {
@@ -167,6 +168,8 @@ def parts_by_known(known: Ints, group: Ints) -> Ints:
     if not len(group) or group.min() < 0:
         return np.zeros(len(group), np.int64)
     masks, place = numbered(known)
+    if len(masks) > MASKS:
+        return np.zeros(len(group), np.int64)
     some = np.zeros(int(group.max()) + 1, np.int64)
     some[group] = place
     met, _ = numbered(some[group] * len(masks) + place)
@@ -174,14 +177,15 @@ def parts_by_known(known: Ints, group: Ints) -> Ints:
     for one, other in zip(*np.divmod(met, len(masks)), strict=True):
         part[part == part[one]] = part[other]
     while True:
-        least = np.array([np.bitwise_and.reduce(masks[part == own]) for own in part])
-        both = least[:, None] | least
-        meet = (both & ~(masks[:, None] & masks)) == 0
-        joined = np.argwhere(meet & (part[:, None] != part))
+        all_know = np.full(len(masks), -1)
+        np.bitwise_and.at(all_know, part, masks)
+        least = all_know[part]
+        meet = ((least[:, None] | least) & ~(masks[:, None] & masks)) == 0
+        joined = np.argwhere(meet & (part[:, None] < part))
         if not len(joined):
             return np.unique(part, return_inverse=True)[1][place]
-        one, other = joined[0]
-        part[part == part[one]] = part[other]
+        for one, other in np.unique(part[joined], axis=0):  # who meets now meets in any union
+            part[part == part[one]] = part[other]
 
 
 @dataclass(frozen=True)
@@ -191,7 +195,7 @@ class _Part:
     members: Members
     """All cases; the groups of this part alone, numbered from 0 on."""
     scratch: Ints
-    """[n + 1]"""
+    """[cases of the part + 1]"""
     groups: int
     """How many groups there are, none of which is empty."""
 
@@ -203,15 +207,15 @@ def _refined(
 
     Returns:
         [n] the groups, -1 for a case that was not placed; None where one of several parts had no
-        room for all groups that it made: whether one part would have had it, is not known then.
+        room for all groups that it wanted: whether one part would have had it, is not known then.
 
     Raises:
         ValueError: a group breaks a bound.
     """
-    n = len(part_of)
     start, alive = _by_part(standing.group, part_of)
     count = len(alive)
     listed, begin = _listed(start, int(alive.sum()))
+    cases = np.bincount(part_of, minlength=count)
     carriers = np.bincount(part_of[problem.carrier], minlength=count)
     numbers = alive if count > 1 else standing.group.max(initial=-1, keepdims=True) + 1
     room = numbers + numbers // 2 + carriers // problem.k // 2 + (16 if count == 1 else 0)
@@ -220,32 +224,28 @@ def _refined(
     def enter(part: int) -> _Part:
         first, slots = int(alive[:part].sum()), int(room[:part].sum())
         members = _groups_between(every, slots, slots + int(room[part]))
-        scratch = np.empty(n + 1, np.int64)
+        scratch = np.empty(cases[part] + 1, np.int64)
         made = _enter(listed, begin[first : first + alive[part] + 1], members, scratch)
         if made < 0:
             raise ValueError("a group breaks a bound before it is refined")
         return _Part(members, scratch, made)
 
-    def look(part: _Part, most: int) -> tuple[_Part, int, bool]:
-        """As long as anything becomes better: the passes it took, and whether one had no room."""
-        passes, better, crowded = 0, True, False
-        while better and passes < most:
-            waiting = np.flatnonzero(every.group < 0) if count == 1 else np.empty(0, np.int64)
-            better, groups, full = _pass(part.members, part.groups, waiting, effort, part.scratch)
-            part = replace(part, groups=groups)
-            passes, crowded = passes + 1, crowded or full
-        return part, passes, crowded
+    def look(part: _Part) -> tuple[_Part, bool, bool]:
+        """One pass: whether anything became better, and whether a group found no room."""
+        waiting = np.flatnonzero(every.group < 0) if count == 1 else np.empty(0, np.int64)
+        better, groups, full = _pass(part.members, part.groups, waiting, effort, part.scratch)
+        return replace(part, groups=groups), better, full
 
     parts = at_once(enter, range(count), standing.threads, lambda part: int(alive[part]))
     left = effort.passes
     while left > 0:  # every group is to be looked at
-        looked = at_once(
-            partial(look, most=left), parts, standing.threads, lambda part: part.groups
-        )
-        parts = [part for part, _, _ in looked]
-        if count > 1 and any(crowded for _, _, crowded in looked):
-            return None
-        passes = max(taken for _, taken, _ in looked)  # nothing changed a part that took fewer
+        passes, better = 0, True
+        while better and passes < left:  # all take as many: a pass may leave some to be looked at
+            looked = at_once(look, parts, standing.threads, lambda part: part.groups)
+            parts = [part for part, _, _ in looked]
+            if count > 1 and any(full for _, _, full in looked):
+                return None
+            better, passes = any(improved for _, improved, _ in looked), passes + 1
         if passes == 1 or not effort.thorough:
             break
         left -= passes
@@ -347,7 +347,7 @@ def _enter(listed: Ints, begin: Ints, members: Members, who: Ints) -> int:
         listed: the cases group by group.
         begin: [groups + 1] where each of these groups begins.
         members: room for them.
-        who: [n] scratch.
+        who: scratch, with room for one more than the cases.
 
     Returns:
         How many groups there are; -1 where one breaks a bound.
@@ -368,13 +368,15 @@ def _pass(
     """Place the cases that wait, and look at every one of the groups that changed.
 
     Returns:
-        Whether anything became better, how many groups there are, and whether no room was left.
+        Whether anything became better, how many groups there are, and whether one more was wanted
+        for which there was no room.
     """
     if count == 0:
         return False, count, False
     forest = grow_forest(members, count)
-    # the next group that is made, and how many cases may be placed at the expense of others
-    slots = np.array([count, len(members.group) // effort.allowance + 100])
+    # the next group that is made, how many cases may be placed at the expense of others, and how
+    # often a group was wanted for which there was no room
+    slots = np.array([count, len(members.group) // effort.allowance + 100, 0])
     better = False
     for at in range(len(waiting)):
         if members.group[waiting[at]] < 0 and place(
@@ -388,7 +390,7 @@ def _pass(
             tries += 1
             if improve(g, members, forest, slots, effort, who):
                 better = True
-    return better, _close_ranks(members, slots[0]), slots[0] == len(members.size)
+    return better, _close_ranks(members, slots[0]), slots[2] > 0
 
 
 @njit()

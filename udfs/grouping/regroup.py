@@ -86,7 +86,7 @@ def _split(
     g: int, members: Members, forest: Forest, slots: Ints, effort: Effort, who: Ints
 ) -> bool:
     """Split a group into two that lose less than it does."""
-    if slots[0] >= len(members.size):
+    if _is_full(members, slots):
         return False
     count = members_of(g, members, who, as_int64(0))
     pattern, cost = members.pattern[g], members.cost[g]
@@ -108,6 +108,14 @@ def _split(
     slots[0] += 1
     follow(g, members, forest)
     return True
+
+
+@leaf()
+def _is_full(members: Members, slots: Ints) -> bool:
+    """Whether there is no room for one more group, which is counted where there is none."""
+    full = slots[0] >= len(members.size)
+    slots[2] += full
+    return bool(full)
 
 
 @leaf()
@@ -158,10 +166,8 @@ def _dissolve(g: int, members: Members, forest: Forest, effort: Effort, who: Int
         return True
     for j in range(count - 1, -1, -1):
         if went[j] >= 0:
-            changed = members.changed[went[j]]
             kept = without(own[j], went[j], members, who)
-            assign(went[j], who, kept, members)
-            members.changed[went[j]] = changed
+            assign(went[j], who, kept, members)  # which has it looked at once more
             follow(went[j], members, forest)
     changed = members.changed[g]
     assign(g, own, count, members)
@@ -261,13 +267,14 @@ def _deal(
         _assign_parts(own, part, groups, members, forest)
         return True
     more = len(groups) + 1
-    if carriers >= more * members.problem.k and slots[0] < len(members.size):
-        lost, part = deal(own, count, more, cost, effort.steps, members)
-        if lost >= 0:
-            _assign_parts(own, part, np.append(groups, slots[:1]), members, forest)
-            slots[0] += 1
-            return True
-    return False
+    if carriers < more * members.problem.k or _is_full(members, slots):
+        return False
+    lost, part = deal(own, count, more, cost, effort.steps, members)
+    if lost < 0:
+        return False
+    _assign_parts(own, part, np.append(groups, slots[:1]), members, forest)
+    slots[0] += 1
+    return True
 
 
 @njit()
