@@ -21,11 +21,11 @@ from srsql.udfs.grouping import refine
 from srsql.udfs.grouping.refine import Refinement, Standing, parts_by_known, refine_groups
 
 
-def quarter_of(seed: int, joined: int) -> Quarter:
+def quarter_of(seed: int, joined: int, amount: tuple[int, int] = (40, 300)) -> Quarter:
     """Cases that know other things, all in groups of the greedy; so many of them join another's."""
     rng = random.Random(seed)
     attributes = (ms.Numeric(40), ms.Numeric(30), ms.Categorical((None, 0, 0)))
-    known = [rng.choice([7, 7, 6, 5, 3, 4, 0]) for _ in range(rng.randrange(40, 300))]
+    known = [rng.choice([7, 7, 6, 5, 3, 4, 0]) for _ in range(rng.randrange(*amount))]
     cases = []
     for pattern in known:
         age, weight, sex = rng.randrange(41), rng.randrange(31), rng.randrange(1, 3)
@@ -74,6 +74,17 @@ def test_the_groups_are_those_of_one_part(
         assert found == [at_once, at_once]
         assert at_once != list(quarter.group)
     assert parts > 2 or joined > 1
+
+
+def test_a_part_that_rests_goes_on_while_another_becomes_better(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of these cases a part has a pass that changes nothing and leaves a group to be looked at,
+    which becomes better in the pass that another part needs."""
+    quarter = quarter_of(48, 0, (600, 1500))
+    apart = refined(quarter, "fast", 2)
+    monkeypatch.setattr(refine, "parts_by_known", as_one_part)
+    assert apart == refined(quarter, "fast", 1)
 
 
 def test_where_a_part_has_no_room_all_are_refined_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
