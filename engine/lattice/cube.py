@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.udfs import Ints
 from srsql.udfs.lattice_node import Counts, Loss, PerturbedCounts
+
+MOST_COMBINATIONS = 2**126
+"""Combinations of leaves that 128-bit integers number."""
 
 
 def load_cube(warehouse: Warehouse, dimensions: Sequence[Dimension], seed: int | None) -> None:
@@ -32,7 +36,16 @@ def load_cube(warehouse: Warehouse, dimensions: Sequence[Dimension], seed: int |
             spelling)``.
         dimensions: of the lattice.
         seed: of an experiment; None: the secure generator.
+
+    Raises:
+        ReleaseError: there are more combinations of leaves than can be numbered.
     """
+    leaves = [max(len(d.ends), d.unknown + 1) for d in dimensions]
+    if prod(leaves) > MOST_COMBINATIONS:
+        raise ReleaseError(
+            f"{', '.join(d.name for d in dimensions)} have {prod(leaves):.0e} combinations of "
+            "values, more than can be numbered: leave some out (--dimensions)"
+        )
     ends = [
         (place, dimension.position, low, high, leaf)
         for place, dimension in enumerate(dimensions)

@@ -41,7 +41,7 @@ def load_held_values(release: Release, name: str) -> None:
         exp.select(
             column("case_no", "c"),
             term.as_("term"),
-            exp.func("min", trimmed(column(attribute.column, "t"))).as_("spelling"),
+            exp.func("min", trimmed(column(attribute.column, "t"), many=True)).as_("spelling"),
         )
         .from_(raw_table(dataset, attribute.table, alias="t"))
         .join(
@@ -77,31 +77,41 @@ def make_rows(
         )
     records = made.records
     load_nodes(warehouse, dimensions)
-    rows = (
-        exp.select(column("row", "r").as_(NUMBER, quoted=True))
-        .from_(table("shuffled_row", alias="r"))
+    classes = (
+        exp.select(column("class_no", "o"))
+        .from_(table("owner", alias="o"))
         .join(
             table("class_node", alias="c"),
-            on=column("class_no", "r").eq(column("class_no", "c")),
-            join_type="left",
+            on=column("class_no", "o").eq(column("class_no", "c")),
+            join_type="left",  # suppressed records are of none
         )
     )
     for place, dimension in enumerate(dimensions):
-        rows = _with_values(rows, dataset, dimension, place)
-    spelling = column("spelling", "i").as_(informative, quoted=True)
-    rows = rows.select(spelling).join(
-        temporary("srsql_informative", alias="i"),
-        on=column("value", "r").eq(column("value", "i")),
+        classes = _with_values(classes, dataset, dimension, place)
+    rows = (
+        exp.select(column("row", "r").as_(NUMBER, quoted=True))
+        .select(*[column(name, "c") for name in shown[1:-1]])
+        .select(column("spelling", "i").as_(informative, quoted=True))
+        .from_(table("shuffled_row", alias="r"))
+        .join(
+            table("class_value", alias="c"),
+            on=column("class_no", "r").eq(column("class_no", "c")),
+        )
+        .join(
+            temporary("srsql_informative", alias="i"),
+            on=column("value", "r").eq(column("value", "i")),
+        )
     )
     parts = {
         "record_count": query("lattice/rows", "record_counts"),
+        "owner": query("lattice/rows", "owners"),
         "class_node": query("lattice/rows", "class_nodes"),
+        "class_value": classes.sql("duckdb"),
         "shuffled_row": query("lattice/rows", "shuffled_rows"),
     }
     named = ", ".join(f"{name} AS MATERIALIZED ({text})" for name, text in parts.items())
     warehouse.run(
-        f"CREATE OR REPLACE TEMP TABLE {SOURCE} AS WITH {named} "
-        + rows.order_by(column("row", "r")).sql("duckdb"),
+        f"CREATE OR REPLACE TEMP TABLE {SOURCE} AS WITH {named} " + rows.sql("duckdb"),
         {
             "owners": records.owner.tolist(),
             "values": records.value.tolist(),

@@ -90,6 +90,11 @@ class LatticeModel(TermsOnlyModel):
         """Take a node of the lattice, and say which records it has."""
 
     @property
+    def kernels(self) -> tuple[str, ...]:
+        """Rows are shuffled."""
+        return ("srsql.udfs.terms:warm_up_permutations",)
+
+    @property
     def seeded(self) -> bool:
         """Whether the draws follow the seed: an experiment."""
         return False

@@ -86,6 +86,8 @@ def make_identity(
 ) -> None:
     """Fill ``srsql_identity``: the released reports with the ids they are published under.
 
+    Where no row is released, none is published: no pseudonym is made, and the ids are the source's.
+
     Args:
         release: within a transaction.
         series: says which ids it has; its key makes the pseudonyms.
@@ -96,6 +98,10 @@ def make_identity(
         ReleaseError: two ids share a pseudonym.
     """
     warehouse, dataset = release.warehouse, release.dataset
+    if not release.visible_dataset.rows:
+        identity = identity_query(dataset, None, reports)
+        warehouse.run(create(exp.to_table(IDENTITY), identity, temp=True))
+        return
     if series.id_scope is None:
         identity = identity_query(dataset, series.key, reports)
     else:

@@ -49,17 +49,13 @@ SELECT unnest(srsql.check_row(of_release, 'check_row_levels', 'row', c.wrong, c.
 FROM counted AS c;
 
 -- What:    every class (rows with the same dimension values) has as many rows as is claimed.
--- Inputs:  seen(number, place, shown); fewest: rows of a class; of_release.
+-- Inputs:  seen(shown, row_count): the published values as a list of texts, and how many rows have
+--          them, in any number of rows; fewest: rows of a class; of_release.
 -- Outputs: one uniform row; violating: classes with fewer.
 -- Source:  Sweeney 2002; Lee 2020, "Data utility" (k-anonymization).
 CREATE OR REPLACE MACRO srsql.check_row_classes(seen, fewest, of_release) AS TABLE
-WITH told AS (
-    SELECT list(s.shown ORDER BY s.place) AS shown
-    FROM query_table(seen) AS s GROUP BY s.number
-),
-
-sizes AS (
-    SELECT t.shown, count(*) AS row_count FROM told AS t GROUP BY t.shown
+WITH sizes AS (
+    SELECT s.shown, sum(s.row_count) AS row_count FROM query_table(seen) AS s GROUP BY s.shown
 ),
 
 counted AS (

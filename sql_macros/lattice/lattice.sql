@@ -15,20 +15,75 @@ places AS (
     SELECT unnest(range(len(unknown))) AS place, unnest(unknown) AS leaf
 ),
 
+-- The leaves of a case are one number, in which each dimension is a digit. (The linter knows no
+-- lambda of two parameters.)
+known AS (
+    SELECT e.place, max(e.leaf) AS leaf FROM query_table(leaf_ends) AS e GROUP BY e.place
+),
+
+digit AS (
+    SELECT
+        p.place,
+        p.leaf,
+        (greatest(coalesce(k.leaf, 0), p.leaf) + 1)::HUGEINT AS leaves
+    FROM places AS p
+    LEFT JOIN known AS k ON p.place = k.place
+),
+
+weighted AS MATERIALIZED (
+    SELECT
+        d.place,
+        d.leaf,
+        d.leaves,
+        list_reduce( -- noqa: PRS
+            list(d.leaves) OVER (
+                ORDER BY d.place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+            ),
+            LAMBDA x, y: x * y
+        ) // d.leaves AS weight
+    FROM digit AS d
+),
+
+moved AS MATERIALIZED (
+    SELECT e.position, e.low, e.high, (e.leaf - w.leaf) * w.weight AS amount
+    FROM query_table(leaf_ends) AS e
+    INNER JOIN weighted AS w ON e.place = w.place
+),
+
 found AS (
-    SELECT b.case_no, e.place, e.leaf
+    SELECT b.case_no, sum(m.amount)::HUGEINT AS amount
     FROM query_table(boxes) AS b
-    INNER JOIN query_table(leaf_ends) AS e
-        ON b.position = e.position AND b.low = e.low AND b.high = e.high
+    INNER JOIN moved AS m ON b.position = m.position AND b.low = m.low AND b.high = m.high
+    GROUP BY b.case_no
+),
+
+nothing_known AS (
+    SELECT coalesce(sum(w.leaf * w.weight), 0)::HUGEINT AS number FROM weighted AS w
+),
+
+numbered AS MATERIALIZED (
+    SELECT c.case_no, n.number + coalesce(f.amount, 0) AS number
+    FROM query_table(cases) AS c
+    CROSS JOIN nothing_known AS n
+    LEFT JOIN found AS f ON c.case_no = f.case_no
+),
+
+every_number AS (
+    SELECT DISTINCT n.number FROM numbered AS n
+),
+
+told AS MATERIALIZED (
+    SELECT
+        n.number,
+        list((n.number // w.weight % w.leaves)::INTEGER ORDER BY w.place) AS leaves
+    FROM every_number AS n
+    CROSS JOIN weighted AS w
+    GROUP BY n.number
 )
 
-SELECT
-    c.case_no,
-    list(coalesce(f.leaf, p.leaf)::INTEGER ORDER BY p.place) AS leaves
-FROM query_table(cases) AS c
-CROSS JOIN places AS p
-LEFT JOIN found AS f ON c.case_no = f.case_no AND p.place = f.place
-GROUP BY c.case_no;
+SELECT n.case_no, t.leaves
+FROM numbered AS n
+INNER JOIN told AS t ON n.number = t.number;
 
 -- What:    the classes of one node: which cells of the base cube fall together.
 -- Inputs:  cells(cell, leaves INTEGER[d]): the leaves that occur together; maps INTEGER[][d]: of
@@ -36,21 +91,13 @@ GROUP BY c.case_no;
 -- Outputs: cell, nodes INTEGER[d], class_no from 0 in the order of nodes.
 -- Source:  Lee 2020, Algorithm 1, lines 3 and 4.
 CREATE OR REPLACE MACRO srsql.node_classes(cells, maps) AS TABLE
-WITH
-apart AS (
-    SELECT c.cell, unnest(c.leaves) AS leaf, unnest(range(len(c.leaves))) AS place
+WITH mapped AS (
+    SELECT
+        c.cell,
+        list_transform(
+            range(1, len(c.leaves) + 1), LAMBDA place: maps[place][c.leaves[place] + 1]
+        ) AS nodes
     FROM query_table(cells) AS c
-),
-
-become AS (
-    SELECT unnest(maps) AS nodes, unnest(range(len(maps))) AS place
-),
-
-mapped AS (
-    SELECT a.cell, list(b.nodes[a.leaf + 1] ORDER BY a.place) AS nodes
-    FROM apart AS a
-    INNER JOIN become AS b ON a.place = b.place
-    GROUP BY a.cell
 )
 
 SELECT m.cell, m.nodes, (dense_rank() OVER (ORDER BY m.nodes) - 1)::BIGINT AS class_no
@@ -72,20 +119,27 @@ ORDER BY c.class_no, b.value;
 --          anew, under numbers that say nothing else.
 -- Inputs:  made(class_no, value, records); seed: NULL for the secure generator, else that of an
 --          experiment. Pass a value, not a call of a random function.
--- Outputs: row, class_no, value.
+-- Outputs: row, class_no, value; by row they are in the order drawn.
 -- Source:  SPEC section 12.
 CREATE OR REPLACE MACRO srsql.shuffled_records(made, seed) AS TABLE
 WITH
-apart AS (
-    SELECT m.class_no, m.value, unnest(range(m.records)) AS copy FROM query_table(made) AS m
+until AS (
+    SELECT
+        m.class_no,
+        m.value,
+        m.records,
+        sum(m.records) OVER (
+            ORDER BY m.class_no, m.value ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+        )::BIGINT AS place
+    FROM query_table(made) AS m
 ),
 
 placed AS (
     SELECT
-        a.class_no,
-        a.value,
-        row_number() OVER (ORDER BY a.class_no, a.value, a.copy) AS place
-    FROM apart AS a
+        u.class_no,
+        u.value,
+        unnest(range(u.place - u.records + 1, u.place + 1)) AS place
+    FROM until AS u
 ),
 
 counted AS (
@@ -101,5 +155,4 @@ drawn AS (
 
 SELECT d.seat AS row, p.class_no, p.value
 FROM placed AS p
-INNER JOIN drawn AS d ON p.place = d.place
-ORDER BY d.seat;
+INNER JOIN drawn AS d ON p.place = d.place;

@@ -14,7 +14,7 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.checks import Evidence
 from srsql.engine.checks.registry import prove
 from srsql.engine.errors import CheckFailedError, PublishError, ReleaseError, SrsqlError
-from srsql.engine.lattice import ipa
+from srsql.engine.lattice import cube, ipa
 from srsql.engine.risk.group_queries import GroupQuestion, by_age_group
 from srsql.engine.warehouse.releases import Release
 
@@ -211,6 +211,15 @@ def test_a_domain_of_too_many_cells_is_refused(
     monkeypatch.setattr(ipa, "MOST_CELLS", 20)
     with pytest.raises(ReleaseError, match=r"has \d+ cells, at most 20 get noise: leave some out"):
         engine.release("2011Q1", model=model, **COMMON)
+
+
+def test_more_combinations_than_can_be_numbered_are_refused(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cube, "MOST_COMBINATIONS", 1_000)
+    with pytest.raises(ReleaseError, match=r"have \de\+\d+ combinations of values, .*: leave some"):
+        engine.release("2011Q1", model="full-domain", k=5)
+    assert engine.con.execute("SELECT count(*) FROM srsql.release").fetchall() == [(0,)]
 
 
 def test_q1_and_q3_are_answered_from_the_rows_alone(engine: Engine) -> None:

@@ -351,6 +351,13 @@ def _index(known: Ints, values: Ints) -> Ints:
     return place
 
 
+def warm_up_permutations() -> None:
+    """Load or compile the kernel that shuffles."""
+    from srsql.udfs.terms.vertical import random_permutations
+
+    random_permutations(np.array([2]), None)
+
+
 def warm_up_disassociation() -> None:
     """Disassociate a few records, with every kernel that a release calls.
 

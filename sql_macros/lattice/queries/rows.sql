@@ -7,6 +7,10 @@ SELECT
     unnest($values::INTEGER[]) AS value,
     unnest($counts::BIGINT[]) AS records;
 
+-- name: owners
+-- The classes that have rows, and what stands for none: class_no.
+SELECT DISTINCT unnest($owners::BIGINT[]) AS class_no;
+
 -- name: class_nodes
 -- The node of each dimension, in their order, that each class has: class_no, nodes.
 SELECT

@@ -28,12 +28,24 @@ leaf_end AS MATERIALIZED (
         unnest($leaves::INTEGER[]) AS leaf
 ),
 
--- A case of several values shows one, drawn for the case alone.
+held AS MATERIALIZED (
+    SELECT h.case_no, min(i.value) AS value, count(*) AS values_held
+    FROM temp.main.srsql_held_value AS h
+    INNER JOIN temp.main.srsql_informative AS i ON h.term = i.term
+    SEMI JOIN temp.main.srsql_grouped AS g ON h.case_no = g.case_no
+    GROUP BY h.case_no
+),
+
+-- A case of several values shows one, drawn for the case alone; an experiment draws for every case.
+drawing AS (
+    SELECT h.case_no FROM held AS h WHERE h.values_held > 1 OR $seed::BIGINT IS NOT NULL
+),
+
 several AS MATERIALIZED (
     SELECT h.case_no, list(i.value ORDER BY i.value) AS values_held
     FROM temp.main.srsql_held_value AS h
     INNER JOIN temp.main.srsql_informative AS i ON h.term = i.term
-    INNER JOIN temp.main.srsql_grouped AS g ON h.case_no = g.case_no
+    SEMI JOIN drawing AS d ON h.case_no = d.case_no
     GROUP BY h.case_no
 ),
 
@@ -56,6 +68,10 @@ shown_value AS MATERIALIZED (
     SELECT s.case_no, s.values_held[d.place + 1] AS value
     FROM several AS s
     INNER JOIN drawn AS d ON s.case_no = d.case_no
+    UNION ALL
+    SELECT h.case_no, h.value
+    FROM held AS h
+    ANTI JOIN drawing AS d ON h.case_no = d.case_no
 )
 
 SELECT l.leaves, v.value
