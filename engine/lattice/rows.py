@@ -37,12 +37,12 @@ def load_held_values(release: Release, name: str) -> None:
     dataset = release.dataset
     attribute = informative_attribute(dataset, name)
     term = column(derived(attribute.column), "t")
+    spelling = trimmed(column(attribute.column, "t"), many=True)
+    in_report = attribute.table == dataset.report_table
+    once = in_report and not release.warehouse.value(query("lattice/rows", "gathered"))
+    shown = spelling if once else exp.func("min", spelling)
     values = (
-        exp.select(
-            column("case_no", "c"),
-            term.as_("term"),
-            exp.func("min", trimmed(column(attribute.column, "t"), many=True)).as_("spelling"),
-        )
+        exp.select(column("case_no", "c"), term.as_("term"), exp.alias_(shown, "spelling"))
         .from_(raw_table(dataset, attribute.table, alias="t"))
         .join(
             temporary("srsql_case_report", alias="c"),
@@ -50,8 +50,9 @@ def load_held_values(release: Release, name: str) -> None:
         )
         .where(column("quarter", "t").eq(exp.Placeholder()))
         .where(term.copy().is_(exp.null()).not_())
-        .group_by(column("case_no", "c"), term.copy())
     )
+    if not once:
+        values = values.group_by(column("case_no", "c"), term.copy())
     statement = create(exp.to_table("srsql_held_value"), values, temp=True)
     release.warehouse.run(statement, [release.quarter])
 

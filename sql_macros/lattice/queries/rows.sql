@@ -1,5 +1,11 @@
 -- What the released rows over the lattice are joined of; Python composes the columns they show.
 
+-- name: gathered
+-- Whether some case has several reports.
+SELECT count(*) > 0
+FROM temp.main.srsql_case AS c
+WHERE c.reports > 1;
+
 -- name: record_counts
 -- How many rows each class is to have of each informative value: class_no, value, records.
 SELECT
