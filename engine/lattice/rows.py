@@ -39,6 +39,7 @@ def load_held_values(release: Release, name: str) -> None:
     term = column(derived(attribute.column), "t")
     spelling = trimmed(column(attribute.column, "t"), many=True)
     in_report = attribute.table == dataset.report_table
+    # a report has one row in its table
     once = in_report and not release.warehouse.value(query("lattice/rows", "gathered"))
     shown = spelling if once else exp.func("min", spelling)
     values = (
