@@ -43,8 +43,8 @@ def load_cube(warehouse: Warehouse, dimensions: Sequence[Dimension], seed: int |
     leaves = [max(len(d.ends), d.unknown + 1) for d in dimensions]
     if prod(leaves) > MOST_COMBINATIONS:
         raise ReleaseError(
-            f"{', '.join(d.name for d in dimensions)} have {prod(leaves):.0e} combinations of "
-            "values, more than can be numbered: leave some out (--dimensions)"
+            f"{', '.join(d.name for d in dimensions)} have more combinations of values than can be "
+            "numbered: leave some out (--dimensions)"
         )
     ends = [
         (place, dimension.position, low, high, leaf)

@@ -31,6 +31,9 @@ from srsql.engine.warehouse.statements import STORE, column, create, query, tabl
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
+CLASS = "class of the row"
+"""A column beside those of the dataset, none of which has such a name."""
+
 
 def load_held_values(release: Release, name: str) -> None:
     """Fill ``srsql_held_value(case_no, term, spelling)`` for the quarter of a release."""
@@ -80,7 +83,7 @@ def make_rows(
     records = made.records
     load_nodes(warehouse, dimensions)
     classes = (
-        exp.select(column("class_no", "o"))
+        exp.select(column("class_no", "o").as_(CLASS, quoted=True))
         .from_(table("owner", alias="o"))
         .join(
             table("class_node", alias="c"),
@@ -97,7 +100,7 @@ def make_rows(
         .from_(table("shuffled_row", alias="r"))
         .join(
             table("class_value", alias="c"),
-            on=column("class_no", "r").eq(column("class_no", "c")),
+            on=column("class_no", "r").eq(column(CLASS, "c")),
         )
         .join(
             temporary("srsql_informative", alias="i"),
