@@ -76,6 +76,19 @@ def test_the_groups_are_those_of_one_part(
     assert parts > 2 or joined > 1
 
 
+def parts_refined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Of how many parts there are, whenever groups are refined from now on."""
+    told: list[int] = []
+    once = refine._refined
+
+    def seen(*task: Any) -> Any:
+        told.append(int(task[-1].max()) + 1)
+        return once(*task)
+
+    monkeypatch.setattr(refine, "_refined", seen)
+    return told
+
+
 def test_a_part_that_rests_goes_on_while_another_becomes_better(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -96,14 +109,7 @@ def test_where_a_part_has_no_room_all_are_refined_at_once(monkeypatch: pytest.Mo
     thetas = dict.fromkeys(range(12), Fraction(1))
     problem = replace(whole.world.problem, thetas=thetas, k=1)
     whole = replace(whole, world=World(problem))
-    told: list[int] = []
-    once = refine._refined
-
-    def seen(*task: Any) -> Any:
-        told.append(int(task[-1].max()) + 1)
-        return once(*task)
-
-    monkeypatch.setattr(refine, "_refined", seen)
+    told = parts_refined(monkeypatch)
     found = refined(whole, "full", 2)
     monkeypatch.setattr(refine, "parts_by_known", as_one_part)
     assert found == refined(whole, "full", 1)
@@ -114,14 +120,7 @@ def test_a_part_of_one_small_group_does_not_have_all_refined_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It has no room for another group, and never asks for one."""
-    told: list[int] = []
-    once = refine._refined
-
-    def seen(*task: Any) -> Any:
-        told.append(int(task[-1].max()) + 1)
-        return once(*task)
-
-    monkeypatch.setattr(refine, "_refined", seen)
+    told = parts_refined(monkeypatch)
     small, seeds = 0, range(30)
     for seed in seeds:
         quarter = quarter_of(seed, 0)
