@@ -5,7 +5,7 @@ They read the published view, the dataset schema, and which node the catalog say
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
@@ -75,9 +75,7 @@ def _taken(release: Release) -> tuple[list[str], list[int], str, int]:
 def dimension_values(dataset: Dataset, schema: str, names: list[str]) -> exp.Query:
     """(number, place, shown): every published value of a dimension as text."""
     parts: list[exp.Query] = []
-    for place, dimension in enumerate(dimensions_of(dataset, names)):
-        qid = dataset.qid[dimension.position]
-        published = [column(name, "v") for name in value_columns(dataset, qid, "n")]
+    for place, (qid, published) in enumerate(_published(dataset, names)):
         parts.append(
             exp.select(
                 column(NUMBER, "v").as_("number"),
@@ -91,19 +89,21 @@ def dimension_values(dataset: Dataset, schema: str, names: list[str]) -> exp.Que
 def row_classes(dataset: Dataset, schema: str, names: list[str]) -> exp.Query:
     """(shown, row_count): the published values of the dimensions as texts, and how many rows have
     them."""
-    texts: list[exp.Expr] = []
-    columns: list[exp.Expr] = []
-    for dimension in dimensions_of(dataset, names):
-        qid = dataset.qid[dimension.position]
-        published: list[exp.Expr] = [column(name, "v") for name in value_columns(dataset, qid, "n")]
-        texts.append(_text(qid, published))
-        columns += published
+    shown = list(_published(dataset, names))
+    texts = [_text(qid, published) for qid, published in shown]
     return (
         exp.select(exp.func("list_value", *texts).as_("shown"))
         .select(exp.Count(this=exp.Star()).as_("row_count"))
         .from_(table(schema, ROWS, alias="v"))
-        .group_by(*[each.copy() for each in columns])
+        .group_by(*[each.copy() for _, published in shown for each in published])
     )
+
+
+def _published(dataset: Dataset, names: list[str]) -> Iterator[tuple[Qid, list[exp.Column]]]:
+    """The quasi-identifier of each dimension, and its columns of the published view ``v``."""
+    for dimension in dimensions_of(dataset, names):
+        qid = dataset.qid[dimension.position]
+        yield qid, [column(name, "v") for name in value_columns(dataset, qid, "n")]
 
 
 def values_of_levels(dataset: Dataset, names: list[str], levels: list[int]) -> exp.Query:
