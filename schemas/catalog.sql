@@ -38,6 +38,13 @@ CREATE TABLE IF NOT EXISTS srsql.dataset (
     toml VARCHAR NOT NULL
 );
 
+-- The version of the key of terms (SPEC section 2) that the raw tables of a dataset hold; without a
+-- row it is 0.
+CREATE TABLE IF NOT EXISTS srsql.dataset_key (
+    dataset VARCHAR PRIMARY KEY,
+    version INTEGER NOT NULL
+);
+
 -- Nodes of every hierarchy in preorder: the subtree of a node is [pre, last].
 CREATE TABLE IF NOT EXISTS srsql.node (
     dataset VARCHAR NOT NULL,
@@ -144,11 +151,14 @@ CREATE TABLE IF NOT EXISTS srsql.compared_ingestion (
     ingestion_id INTEGER PRIMARY KEY
 );
 
--- External knowledge E that a release took into account: drug -> disease, both normalized.
+-- External knowledge E that a release took into account: drug -> disease, as the file spells them,
+-- and their keys.
 CREATE TABLE IF NOT EXISTS srsql.external_knowledge (
     release_id INTEGER NOT NULL,
     drug VARCHAR NOT NULL,
-    disease VARCHAR NOT NULL
+    disease VARCHAR NOT NULL,
+    drug_key VARCHAR NOT NULL,
+    disease_key VARCHAR NOT NULL
 );
 
 -- A series is the sequence of releases for one audience; cumulative_schema holds all its quarters
@@ -180,6 +190,12 @@ CREATE TABLE IF NOT EXISTS srsql.release (
     schema_name VARCHAR NOT NULL,
     ingestion_id INTEGER,
     private_manifest JSON NOT NULL
+);
+
+-- The version of the key by which a release compares terms; without a row it is 0.
+CREATE TABLE IF NOT EXISTS srsql.release_key (
+    release_id INTEGER PRIMARY KEY,
+    version INTEGER NOT NULL
 );
 
 -- What a series was made with, by keyword of srsql release; value as text that the keyword takes
@@ -428,13 +444,15 @@ CREATE TABLE IF NOT EXISTS srsql.case_flag (
 
 -- The rule for substantial symptoms per sensitive attribute: mean and standard deviation of the
 -- number of values over the quarter's super-records, and the number from which a case counts
--- (NULL: the attribute defines none).
+-- (NULL: the attribute defines none). by_spelling: values are counted by their spellings, where
+-- that makes a difference; a case counts by either.
 CREATE TABLE IF NOT EXISTS srsql.ss_rule (
     release_id INTEGER NOT NULL,
     attribute VARCHAR NOT NULL,
     mean DOUBLE,
     sd DOUBLE,
-    cutoff BIGINT
+    cutoff BIGINT,
+    by_spelling BOOLEAN NOT NULL DEFAULT false
 );
 
 -- One row per QID of each release: what losses are measured against.

@@ -16,6 +16,9 @@ from srsql.schemas.derived import PUBLISHED, WITHHELD, Derived, Number, Place
 from srsql.schemas.hierarchy import Hierarchy
 from srsql.schemas.roles import Name, Qid, QidSet, Sensitive, Signals, Source, Strict, Table
 
+TERM_KEY = 1
+"""The newest version of the key of a term."""
+
 
 class Dataset(Strict):
     """One dataset schema; see ``schemas/faers.toml`` for an example with every key."""
@@ -50,6 +53,11 @@ class Dataset(Strict):
     """Rows are released under ids of cases (see :meth:`without_terms`)."""
     clustered: bool = Field(default=False, exclude=True)
     """Whole rows are taken apart: a case has one row, with its region and its cluster."""
+    term_key: int = Field(default=TERM_KEY, exclude=True)
+    """Version of the key by which terms are compared: 1 is the key of SPEC section 2, 0 the form of
+    releases before it (visible text in upper case)."""
+    raw_key: int = Field(default=TERM_KEY, exclude=True)
+    """The version that the raw tables hold."""
     intake: str = Field(default="", exclude=True)
     """What temporary views with the raw rows of a series that holds cases back are called, before
     the names of the tables; empty: the raw tables are as they were ingested."""
@@ -100,6 +108,10 @@ class Dataset(Strict):
     def taken_from(self, intake: str) -> Dataset:
         """The same dataset with its raw rows from views of that name (see ``intake``)."""
         return self.model_copy(update={"intake": intake})
+
+    def keyed(self, term_key: int) -> Dataset:
+        """The same dataset with terms compared by that version of their key."""
+        return self.model_copy(update={"term_key": term_key})
 
     def table(self, name: str) -> Table:
         """The table of that name."""

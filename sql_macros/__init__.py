@@ -8,6 +8,7 @@ MACRO_FILES: tuple[str, ...] = (
     "warehouse/periods.sql",
     "warehouse/waiting.sql",
     "warehouse/lake.sql",
+    "warehouse/term_key.sql",
     "warehouse/levels.sql",
     "ingest/source_texts.sql",
     "grouping/super_record.sql",

@@ -32,7 +32,7 @@ from srsql.udfs import (
 )
 from srsql.udfs import terms as disassociation
 
-# name -> (function, parameter types, return type); every one is an Arrow UDF over lists
+# name -> (function, parameter types, return type); every one is an Arrow UDF, most over lists
 _Udf = tuple[Callable[..., pa.Array], list[str], str]
 
 
@@ -218,6 +218,27 @@ def _uniform_below(totals: pa.ChunkedArray, seeds: pa.ChunkedArray) -> pa.Array:
 
     draws = [Uniform(row[1].as_py()).below(flat(row[0])) for row in rows_of(totals, seeds)]
     return lists(draws, pa.int32())
+
+
+def _term_keys(texts: pa.ChunkedArray) -> pa.Array:
+    """``term_key.term_key`` of each text, NULL of NULL."""
+    from srsql.udfs.term_key import term_key
+
+    return _each_distinct(texts, term_key)
+
+
+def _checked_term_keys(texts: pa.ChunkedArray) -> pa.Array:
+    """``checks.term_key.checked_term_key`` of each text, NULL of NULL."""
+    from srsql.udfs.checks.term_key import checked_term_key
+
+    return _each_distinct(texts, checked_term_key)
+
+
+def _each_distinct(texts: pa.ChunkedArray, function: Callable[[str], str | None]) -> pa.Array:
+    """A function of texts, called once for equal ones."""
+    distinct = one_array(texts).dictionary_encode()
+    found = pa.array([function(text) for text in distinct.dictionary.to_pylist()], pa.string())
+    return found.take(distinct.indices)
 
 
 _RANDOM = {
@@ -418,4 +439,6 @@ _UDFS: dict[str, _Udf] = {
     ),
     "srsql_shuffled": (disassociation.random_permutations, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
     "srsql_drawn_below": (_uniform_below, ["INTEGER[]", "BIGINT"], "INTEGER[]"),
+    "srsql_term_key": (_term_keys, ["VARCHAR"], "VARCHAR"),
+    "srsql_checked_term_key": (_checked_term_keys, ["VARCHAR"], "VARCHAR"),
 }  # fmt: skip

@@ -18,7 +18,7 @@ from sqlglot import exp
 from srsql.engine.errors import AttackError, AuditError
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR, ThetaPolicy, apply_theta
 from srsql.engine.ingest import units
-from srsql.engine.warehouse.releases import not_released, without_releases
+from srsql.engine.warehouse.releases import key_of, not_released, without_releases
 from srsql.engine.warehouse.series import period_numbers
 from srsql.engine.warehouse.statements import (
     column,
@@ -414,7 +414,7 @@ def _fill_bounds(warehouse: Warehouse, subject: Subject, policy: ThetaPolicy | N
         warehouse.run(query("audit/plan", "add_bounds_of_release"), own)
         return
     warehouse.run(query("audit/plan", "create_terms"), own)
-    apply_theta(warehouse, policy)
+    apply_theta(warehouse, policy, key_of(warehouse, subject.release_id), spelled=False)
     warehouse.run(query("audit/plan", "add_bounds_of_policy"))
     for name in ("term", "theta", "level"):
         warehouse.run(f"DROP TABLE IF EXISTS temp.main.srsql_{name}")

@@ -25,6 +25,7 @@ from srsql.engine.warehouse.layout import (
     SOURCE,
     Built,
     derived,
+    key_columns,
     raw_table,
     region_columns,
     row_columns,
@@ -116,6 +117,7 @@ def _allowed(dataset: Dataset, name: str) -> set[Source]:
 def _copied(dataset: Dataset, name: str, corrects: int) -> set[Source]:
     """What the table of the version before shows by the schema: ids, region, published columns."""
     shown = {dataset.report_id, dataset.case_id, *dataset.table(name).publish}
+    shown |= set(key_columns(dataset, name).values())
     if name == dataset.report_table:
         shown |= {"quarter", *region_columns(dataset)}
     return {(store_of(corrects, name), column) for column in shown}

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from srsql.engine.checks.term_keys import checked_key
+from srsql.engine.warehouse.catalog import raw_term
 from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.statements import (
     check_row,
     column,
-    normal_form,
     table,
     temporary,
     union_all,
@@ -107,7 +108,7 @@ def case_terms(
             exp.Literal.string(attribute.column).as_("attribute"),
             _TERM.as_(name),
         )
-        parts.append(_with_terms(shown.distinct(), schema, attribute))
+        parts.append(_with_terms(shown.distinct(), schema, attribute, dataset.term_key))
     if not parts:
         none = exp.cast(exp.null(), "VARCHAR")
         parts = [
@@ -128,7 +129,7 @@ def case_terms(
 def _raw_terms(dataset: Dataset, source: str, name: str, quarter: str, shown: str) -> exp.Query:
     """(case_id, attribute, normalized value) of one column for the released cases, under their
     public ids."""
-    value = normal_form(column(name, "t"))
+    value = checked_key(column(name, "t"), dataset.term_key)
     return (
         exp.select(
             column("public_case", "i").as_("case_id"),
@@ -142,7 +143,7 @@ def _raw_terms(dataset: Dataset, source: str, name: str, quarter: str, shown: st
             on=column(dataset.report_id, "t").eq(column("report_id", "i")),
         )
         .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
-        .where(column(f"srsql_{name}", "t").is_(exp.null()).not_())
+        .where(raw_term(dataset, source, name, "t").is_(exp.null()).not_())
     )
 
 
@@ -157,7 +158,10 @@ def report_values(dataset: Dataset, schema: str) -> exp.Query:
     ids = (dataset.report_id, dataset.case_id)
     parts: list[exp.Query] = [
         _with_terms(
-            _values_of(attribute, [column(name, "v") for name in ids], _TERM), schema, attribute
+            _values_of(attribute, [column(name, "v") for name in ids], _TERM),
+            schema,
+            attribute,
+            dataset.term_key,
         )
         for attribute in published_sensitive(dataset)
     ]
@@ -185,16 +189,16 @@ def _values_of(attribute: Sensitive, ids: list[exp.Column], term: exp.Expr) -> e
 _TERM = column("term", "n")
 
 
-def _with_terms(shown: exp.Select, schema: str, attribute: Sensitive) -> exp.Select:
-    """What is selected of the rows ``v`` of a released table, beside the normal form ``_TERM`` of
-    the attribute, where that is not empty.
+def _with_terms(shown: exp.Select, schema: str, attribute: Sensitive, term_key: int) -> exp.Select:
+    """What is selected of the rows ``v`` of a released table, beside the key ``_TERM`` of the
+    attribute's term, where that is not empty.
 
     Many rows have the same text, so each is normalized once. A condition on what is grouped by
     would be tested of every row: so the text is a minimum.
     """
     rows, value = table(schema, attribute.table, alias="v"), column(attribute.column, "v")
     texts = exp.select(exp.func("min", value).as_("text")).from_(rows.copy()).group_by(value.copy())
-    term = normal_form(column("text", "d"))
+    term = checked_key(column("text", "d"), term_key)
     terms = exp.select(column("text", "d"), term.as_("term")).from_(texts.subquery("d"))
     named = terms.where(term.copy().neq("")).subquery(exp.to_identifier("n", quoted=True))
     return shown.from_(rows).join(named, on=value.copy().eq(column("text", "n")))
@@ -204,14 +208,14 @@ def original_values(dataset: Dataset, quarter: str) -> exp.Query:
     """The same of the ingested rows of the released reports, under their public ids."""
     ids = [column(name, "i") for name in ("public_report", "public_case")]
     parts: list[exp.Query] = [
-        _values_of(attribute, ids, normal_form(column(attribute.column, "t")))
+        _values_of(attribute, ids, checked_key(column(attribute.column, "t"), dataset.term_key))
         .from_(raw_table(dataset, attribute.table, alias="t"))
         .join(
             temporary("srsql_identity", alias="i"),
             on=column(dataset.report_id, "t").eq(column("report_id", "i")),
         )
         .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
-        .where(column(f"srsql_{attribute.column}", "t").is_(exp.null()).not_())
+        .where(raw_term(dataset, attribute.table, attribute.column, "t").is_(exp.null()).not_())
         for attribute in published_sensitive(dataset)
     ]
     none = exp.cast(exp.null(), "VARCHAR")

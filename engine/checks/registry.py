@@ -107,6 +107,14 @@ CHECKS: tuple[Check[Evidence], ...] = (
         rows.check_values,
     ),
     Check(
+        "check_term_keys",
+        of.CASES,
+        "Beside every published term stands its key, derived anew from the spelling.",
+        "SPEC section 2 (term, key)",
+        rows.check_term_keys,
+        composed_by="released_rows.term_key_query",
+    ),
+    Check(
         "check_manifest",
         of.CASES,
         "The public manifest names thresholds of released values only.",

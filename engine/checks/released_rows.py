@@ -28,8 +28,9 @@ from srsql.engine.checks.published_regions import (
     report_values,
     shown_regions,
 )
+from srsql.engine.checks.term_keys import checked_key
 from srsql.engine.measures import Measure
-from srsql.engine.warehouse.layout import raw_table
+from srsql.engine.warehouse.layout import key_columns, raw_table
 from srsql.engine.warehouse.releases import terms_without_rows
 from srsql.engine.warehouse.statements import (
     check_row,
@@ -121,7 +122,7 @@ def _persons_of(evidence: Evidence) -> dict[str, int | bool]:
 
 def check_theta_knowledge(evidence: Evidence) -> list[Measure]:
     """Every threshold, by what the rows show and their drugs suggest."""
-    drugs = _case_terms(evidence, "drug", drugs=True)
+    drugs, release = _case_terms(evidence, "drug", drugs=True), evidence.release
     return _by_set(
         evidence,
         lambda rows: evidence.ask(
@@ -131,11 +132,48 @@ def check_theta_knowledge(evidence: Evidence) -> list[Measure]:
             *(literal(name) for name in (DRUG, KNOWLEDGE, THETA)),
             tables={
                 DRUG: drugs.sql("duckdb"),
-                KNOWLEDGE: query(TOPIC, "external_knowledge"),
+                KNOWLEDGE: knowledge_query(release.dataset, release.release_id).sql("duckdb"),
                 THETA: query(TOPIC, "thresholds"),
             },
             parameters={"release": evidence.release.release_id},
         ),
+    )
+
+
+def check_term_keys(evidence: Evidence) -> list[Measure]:
+    """The keys of published terms, derived anew."""
+    release = evidence.release
+    rows = term_key_query(release.visible_dataset, release.schema, release.release_id)
+    return uniform_rows(release.warehouse, rows.subquery().sql("duckdb"))
+
+
+def term_key_query(dataset: Dataset, schema: str, release_id: int) -> exp.Query:
+    """The uniform row: the key beside every distinct spelling is that of the spelling."""
+    parts: list[exp.Query] = []
+    for source in dataset.row_tables:
+        for name, key in key_columns(dataset, source.name).items():
+            shown = table(schema, source.name, alias="v")
+            columns = [column(name, "v").as_("spelling"), column(key, "v").as_("key")]
+            parts.append(exp.select(*columns).distinct().from_(shown))
+    none = exp.cast(exp.null(), "VARCHAR")
+    empty = exp.select(none.as_("spelling"), none.copy().as_("key")).where(exp.false())
+    pairs = union_all(parts or [empty]).subquery("p")
+    anew = checked_key(column("spelling", "p"), dataset.term_key)
+    differs = exp.NullSafeNEQ(this=column("key", "p"), expression=anew)
+    return exp.select(check_row(release_id, ("check_term_keys", "spelling"), differs)).from_(pairs)
+
+
+def knowledge_query(dataset: Dataset, release_id: int) -> exp.Query:
+    """(spelling, drug, disease): the external knowledge of a release, its keys derived anew."""
+    drug, disease = column("drug", "e"), column("disease", "e")
+    return (
+        exp.select(
+            drug.as_("spelling"),
+            checked_key(drug, dataset.term_key).as_("drug"),
+            checked_key(disease, dataset.term_key).as_("disease"),
+        )
+        .from_(table("srsql", "external_knowledge", alias="e"))
+        .where(column("release_id", "e").eq(release_id))
     )
 
 

@@ -27,7 +27,7 @@ from srsql.engine.grouping.reports import (
     viewed_values,
 )
 from srsql.engine.warehouse.carriers import Carrier
-from srsql.engine.warehouse.catalog import normalized_texts
+from srsql.engine.warehouse.catalog import term_keys
 from srsql.engine.warehouse.lake_parts import buckets_of
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import query
@@ -155,13 +155,16 @@ def _followed_up(release: Release) -> bool:
 
 
 def _store_knowledge(release: Release, knowledge: Knowledge) -> None:
+    warehouse, version = release.warehouse, release.dataset.term_key
     drugs, diseases = zip(*knowledge.pairs, strict=True) if knowledge.pairs else ((), ())
-    release.warehouse.run(
+    keys = [term_keys(warehouse, texts, version) for texts in (drugs, diseases)]
+    spelled = (drugs, diseases) if version else keys  # version 0 knows no spellings beside its form
+    warehouse.run(
         query("grouping/cases", "store_knowledge"),
         {
             "release_id": release.release_id,
-            "drugs": normalized_texts(release.warehouse, drugs),
-            "diseases": normalized_texts(release.warehouse, diseases),
+            **dict(zip(("drugs", "diseases"), map(list, spelled), strict=True)),
+            **dict(zip(("drug_keys", "disease_keys"), keys, strict=True)),
         },
     )
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from srsql.engine.warehouse.catalog import raw_term
 from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import column, union_all
 from srsql.schemas import Dataset
@@ -116,7 +117,7 @@ def _terms(dataset: Dataset, attributes: Sequence[Sensitive]) -> exp.Query:
     parts: list[exp.Query] = [
         exp.select(
             exp.cast(column(dataset.case_id, "r"), "VARCHAR").as_("case_id"),
-            column(derived(each.column), "t").as_("term"),
+            raw_term(dataset, each.table, each.column, "t").as_("term"),
         )
         .from_(raw_table(dataset, each.table, alias="t"))
         .join(
@@ -126,7 +127,7 @@ def _terms(dataset: Dataset, attributes: Sequence[Sensitive]) -> exp.Query:
                 column("quarter", "t").eq(column("quarter", "r")),
             ),
         )
-        .where(exp.not_(column(derived(each.column), "t").is_(exp.null())))
+        .where(exp.not_(raw_term(dataset, each.table, each.column, "t").is_(exp.null())))
         for each in attributes
     ]
     listed = exp.func("list", exp.Distinct(expressions=[column("term", "h")]))

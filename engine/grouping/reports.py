@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from sqlglot import exp
 
-from srsql.engine.warehouse.catalog import trimmed
+from srsql.engine.warehouse.catalog import raw_term, trimmed
 from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import column, create, table, temporary, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -216,14 +216,14 @@ def _values(
         exp.select(
             column(dataset.report_id, "t").as_("report_id"),
             exp.Literal.string(attribute.column).as_("attribute"),
-            column(derived(attribute.column), "t").as_("term"),
+            raw_term(dataset, attribute.table, attribute.column, "t").as_("term"),
             trimmed(column(attribute.column, "t"), many=True).as_("spelling"),
             exp.convert(attribute.column in dataset.table(attribute.table).publish).as_("shown"),
             exp.convert(sensitive).as_("sensitive"),
         )
         .from_(raw_table(dataset, attribute.table, alias="t"))
         .where(column("quarter", "t").eq(quarter.copy()))
-        .where(column(derived(attribute.column), "t").is_(exp.null()).not_())
+        .where(raw_term(dataset, attribute.table, attribute.column, "t").is_(exp.null()).not_())
         for attribute, sensitive in attributes
     ]
     if not parts:  # the same shape without rows

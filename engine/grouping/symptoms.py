@@ -77,10 +77,8 @@ def find_substantial(release: Release, rule: SymptomsRule) -> None:
     means: list[float] = []
     deviations: list[float] = []
     cutoffs: list[int | None] = []
-    found = warehouse.rows(query("grouping/symptoms", "moments"), {"attributes": attributes})
-    moments = {name: (total, squares) for name, total, squares in found}
-    for name in attributes:
-        total, squares = moments[name]
+    counted = _moments(release, attributes)
+    for name, _, total, squares in counted:
         spread = cases * squares - total * total
         means.append(total / cases if cases else 0)
         deviations.append(sqrt(spread) / cases if cases else 0)
@@ -94,12 +92,32 @@ def find_substantial(release: Release, rule: SymptomsRule) -> None:
         query("grouping/symptoms", "store_rule"),
         {
             "release_id": release.release_id,
-            "attributes": attributes,
+            "attributes": [name for name, *_ in counted],
+            "by_spelling": [by_spelling for _, by_spelling, *_ in counted],
             "means": means,
             "deviations": deviations,
             "cutoffs": cutoffs,
         },
     )
+
+
+def _moments(release: Release, attributes: list[str]) -> list[tuple[str, bool, int, int]]:
+    """Attribute, whether its spellings are counted, sum and sum of squares over the cases.
+
+    Spellings are counted as well where some case has a term in several: a case has substantially
+    many symptoms by its terms or by their spellings (SPEC section 2). Version 0 of the key of terms
+    counts terms alone.
+    """
+    rows = release.warehouse.rows(query("grouping/symptoms", "moments"), {"attributes": attributes})
+    moments = {name: sums for name, *sums in rows}
+    found = [(name, False, *moments[name][:2]) for name in attributes]
+    if release.dataset.term_key:
+        found += [
+            (name, True, *moments[name][2:])
+            for name in attributes
+            if moments[name][2:] != moments[name][:2]
+        ]
+    return found
 
 
 def find_next_cases(release: Release, quarter: str | None) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.warehouse.catalog import normalized_texts
+from srsql.engine.warehouse.catalog import term_keys
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.dictionary import DictionaryError, spelling
@@ -93,20 +93,40 @@ def parse_theta(text: str) -> ThetaPolicy:
     return ThetaPolicy("uniform", default=_fraction(text, "--theta"))
 
 
-def apply_theta(warehouse: Warehouse, policy: ThetaPolicy) -> None:
-    """Fill ``srsql_theta(term_no, theta_num, theta_den)`` for every term of ``srsql_term``."""
+def apply_theta(
+    warehouse: Warehouse, policy: ThetaPolicy, term_key: int, *, spelled: bool = True
+) -> None:
+    """Fill ``srsql_theta(term_no, theta_num, theta_den)`` for every term of ``srsql_term``.
+
+    Of a term that has several spellings the strictest reading counts: of the thresholds listed for
+    any of them the least, and by frequency the stricter of its place among the terms and that of
+    its commonest spelling among the spellings.
+
+    Args:
+        warehouse: with the terms of the quarter.
+        policy: as asked for.
+        term_key: the version of their key; version 0 knows no spellings.
+        spelled: the reports of the quarter are at hand, which have the spellings.
+
+    Source:
+        SPEC section 2 (thresholds of a key), section 6.
+    """
     if policy.kind == "frequency":
-        warehouse.run(query("grouping/thresholds", "by_frequency"))
+        both = spelled and term_key > 0
+        if both:
+            warehouse.run_step("grouping/spellings")
+        statement = "by_both_frequencies" if both else "by_frequency"
+        warehouse.run(query("grouping/thresholds", statement))
         return
     assert policy.default is not None
     called = [(term, each.theta) for each in policy.called for term in each.terms]
     warehouse.run(
         query("grouping/thresholds", "by_value"),
         {
-            "terms": normalized_texts(warehouse, list(policy.values)),
+            "terms": term_keys(warehouse, list(policy.values), term_key),
             "nums": [theta.numerator for theta in policy.values.values()],
             "dens": [theta.denominator for theta in policy.values.values()],
-            "called": normalized_texts(warehouse, [term for term, _ in called]),
+            "called": term_keys(warehouse, [term for term, _ in called], term_key),
             "called_nums": [theta.numerator for _, theta in called],
             "called_dens": [theta.denominator for _, theta in called],
             "num": policy.default.numerator,
@@ -115,14 +135,14 @@ def apply_theta(warehouse: Warehouse, policy: ThetaPolicy) -> None:
     )
 
 
-def check_called(warehouse: Warehouse, policy: ThetaPolicy) -> None:
+def check_called(warehouse: Warehouse, policy: ThetaPolicy, term_key: int) -> None:
     """Refuse names on a level that no term of ``srsql_term`` has, whose threshold does nothing.
 
     Raises:
         ReleaseError: there are such.
     """
     for each in policy.called:
-        terms = normalized_texts(warehouse, each.terms)
+        terms = term_keys(warehouse, each.terms, term_key)
         if not warehouse.value(query("grouping/thresholds", "occurring"), {"called": terms}):
             raise ReleaseError(
                 f"--theta {policy}: no case has a term that level {each.level} calls "

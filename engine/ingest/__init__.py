@@ -56,7 +56,7 @@ from srsql.engine.ingest.records import (
 )
 from srsql.engine.ingest.rejects import FileKey
 from srsql.engine.ingest.sources import PeriodSource, RelationRows, find_sources
-from srsql.engine.warehouse.catalog import register_dataset
+from srsql.engine.warehouse.catalog import register_dataset, with_raw_key
 from srsql.engine.warehouse.lake import Change, changing, lies_in_lake, need_place
 from srsql.engine.warehouse.lake_rows import incoming_table
 from srsql.engine.warehouse.layout import raw_table
@@ -376,6 +376,7 @@ class _PeriodIngestion:
             self.warehouse.transaction(),
         ):
             register_dataset(self.warehouse, self.dataset, origin)
+            self.dataset = with_raw_key(self.warehouse, self.dataset)
             wrong = misplaced(self.warehouse, self.dataset.name, self.source.quarter)
             if wrong:
                 raise IngestError(wrong)

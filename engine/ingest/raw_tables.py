@@ -7,7 +7,7 @@ missing, and ``rejects`` says why.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
@@ -22,7 +22,7 @@ from srsql.engine.ingest.records import (
     known,
     text_of,
 )
-from srsql.engine.warehouse.catalog import normalized, trimmed
+from srsql.engine.warehouse.catalog import known_term, normalized, trimmed
 from srsql.engine.warehouse.layout import (
     derived,
     made_columns,
@@ -177,7 +177,7 @@ def load_statement(
             rows = code_join(rows, qid, "parsed")
             usable.append(node_label(qid, "parsed")[0])
     for name, placeholders in term_placeholders(dataset, declared).items():
-        usable.append(term(name, placeholders, "parsed"))
+        usable.append(known_term(dataset.raw_key, placeholders, name, "parsed"))
     rows = rows.select(
         exp.Literal.string(quarter),
         *(column(name, "parsed") for name in ("line", *names)),
@@ -274,24 +274,6 @@ def identifier(dataset: Dataset, value: exp.Expression) -> exp.Expression:
         number = exp.TryCast(this=written.copy(), to=exp.DataType.build("BIGINT"))
         found = found.when(digits, number)
     return found
-
-
-def term(name: str, placeholders: Iterable[str], source: str) -> exp.Expression:
-    """The normalized term of a column.
-
-    Args:
-        name: the column.
-        placeholders: terms that stand for "not known".
-        source: the alias of the rows that have the column.
-
-    Returns:
-        The term; NULL when it is blank or a placeholder.
-    """
-    value = normalized(column(name, source), many=True)
-    blanks = [normalized(text_of(text)) for text in placeholders]
-    if not blanks:
-        return value
-    return exp.Case().when(exp.Not(this=exp.In(this=value.copy(), expressions=blanks)), value)
 
 
 def fill_codes(warehouse: Warehouse, dataset: Dataset) -> None:

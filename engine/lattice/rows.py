@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.lattice.cube import Made
-from srsql.engine.warehouse.catalog import trimmed
+from srsql.engine.warehouse.catalog import raw_term, trimmed
 from srsql.engine.warehouse.dimensions import (
     Dimension,
     dimensions_of,
@@ -22,7 +22,6 @@ from srsql.engine.warehouse.layout import (
     ROWS,
     SOURCE,
     Built,
-    derived,
     raw_table,
     store_of,
 )
@@ -39,7 +38,7 @@ def load_held_values(release: Release, name: str) -> None:
     """Fill ``srsql_held_value(case_no, term, spelling)`` for the quarter of a release."""
     dataset = release.dataset
     attribute = informative_attribute(dataset, name)
-    term = column(derived(attribute.column), "t")
+    term = raw_term(dataset, attribute.table, attribute.column, "t")
     spelling = trimmed(column(attribute.column, "t"), many=True)
     in_report = attribute.table == dataset.report_table
     # a report has one row in its table

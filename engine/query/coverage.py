@@ -9,9 +9,9 @@ from sqlglot import exp
 
 from srsql.engine.errors import LevelError
 from srsql.engine.query import find_views
-from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.catalog import raw_term, term_key
 from srsql.engine.warehouse.frames import Framed
-from srsql.engine.warehouse.layout import derived, raw_table
+from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.levels import HELD, TOPIC, Level, add_names, make_names
 from srsql.engine.warehouse.statements import column, query, temporary, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -115,7 +115,7 @@ def _original(dataset: Dataset, level: Level, quarter: str | None) -> exp.Select
         column(dataset.report_id, "t").eq(column(dataset.report_id, "p")),
         column("quarter", "t").eq(column("quarter", "p")),
     )
-    value = column(derived(level.attribute.column), "t")
+    value = raw_term(dataset, level.attribute.table, level.attribute.column, "t")
     rows = (
         exp.select(column(dataset.case_id, "p").as_("case_id"), value.as_("value"))
         .distinct()
@@ -133,7 +133,7 @@ def _released(
 ) -> exp.Query:
     """The same of what was released."""
     views = find_views(warehouse, dataset, series, quarter)
-    value = normalized(column(level.attribute.column, "t"))
+    value = term_key(column(level.attribute.column, "t"), dataset.term_key)
     parts: list[exp.Query] = [
         exp.select(column(dataset.case_id, "t").as_("case_id"), value.as_("value"))
         .distinct()

@@ -359,6 +359,7 @@ def _register(
         query(TOPIC, "register"),
         {"new": new, "release_id": before, "ingestion_id": ingestion_id},
     )
+    warehouse.run(query(TOPIC, "register_key"), {"new": new, "release_id": before})
     warehouse.run(
         query(TOPIC, "record"),
         {"release_id": new, "corrects": before, "keep_remainder": keep_remainder},

@@ -18,7 +18,7 @@ from srsql.engine.risk.persons import OF_PERSONS
 from srsql.engine.risk.singling_out import PUBLIC_SHARES
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.layout import Built, store_of
-from srsql.engine.warehouse.releases import PER, Release
+from srsql.engine.warehouse.releases import PER, TERM_KEY_FACT, Release
 from srsql.engine.warehouse.statements import STORE, column, create, dotted, query, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -100,6 +100,7 @@ class Parameters:
             **(self.terms.facts(self.model.k, self.model.term_format) if self.terms else {}),
             "external_knowledge": "yes" if self.knowledge else "no",
             **({"ids": self.ids} if self.ids else {}),
+            **({TERM_KEY_FACT: dataset.term_key} if dataset.term_key else {}),
         }
 
 

@@ -154,7 +154,7 @@ def release(
     after = next_quarter(warehouse, dataset, request.quarter)
     earlier = carried_from(warehouse, dataset, request.series, request.quarter)
     need_periods(warehouse, dataset, request.quarter, after, *earlier)
-    dataset = model.prepare_dataset(dataset)
+    dataset = model.prepare_dataset(dataset.keyed(request.term_key))
     if request.terms:
         request = replace(request, terms=request.terms.of(dataset, model.k))
     need_sets_kept(dataset, request)
@@ -404,7 +404,7 @@ def _prepare(
 
     ``loaded`` waits for the kernels, of which cases and their history need none.
     """
-    warehouse, model = current.warehouse, request.model
+    warehouse, model, model_dataset = current.warehouse, request.model, current.dataset
     rule = HistoryRule(
         model.name,
         model.k,
@@ -430,8 +430,8 @@ def _prepare(
     with clock.stage("kernels (compiled on first use)"):
         loaded()
     with clock.stage("thresholds"):
-        apply_theta(warehouse, request.theta)
-        check_called(warehouse, request.theta)
+        apply_theta(warehouse, request.theta, model_dataset.term_key)
+        check_called(warehouse, request.theta, model_dataset.term_key)
         bounds = model.bound(current, weight_scale)
         choice = request.on_infeasible
         infeasible = make_feasible(warehouse, rule, bounds, choice, suppressed)

@@ -47,6 +47,7 @@ from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters
 from srsql.engine.warehouse.carriers import Carrier
 from srsql.engine.warehouse.series import MAIN, USUAL_IDS, Ids, Remembered
 from srsql.engine.warehouse.spark_session import ADDRESSES
+from srsql.schemas.dataset import TERM_KEY
 
 Progress = Callable[[str], None]
 MOST_WORKERS = 64
@@ -153,6 +154,13 @@ class Request:
         weaker="higher",
         weaker_than=lambda now, was: not set(now or ()) <= set(was or ()),
         usual="none",
+    )
+    term_key: int = parameter(
+        TERM_KEY,
+        takes=Whole(0, TERM_KEY),
+        help="Version of the key by which the spellings of a term are one: 1, or 0 as releases of "
+        "srsql before it (visible text in upper case)",
+        weaker="lower",
     )
     max_delay: int | None = parameter(
         None,

@@ -16,7 +16,12 @@ from srsql.engine.release.series_commands import chosen_text, every_series
 from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.lake import lake_info
 from srsql.engine.warehouse.layout import ROWS, SHAPES
-from srsql.engine.warehouse.releases import Release, series_over_lattice, staleness
+from srsql.engine.warehouse.releases import (
+    Release,
+    keep_key,
+    series_over_lattice,
+    staleness,
+)
 from srsql.engine.warehouse.runs import ALL, runs
 from srsql.engine.warehouse.series import PER_QUARTER, Series, schema_of, series_views
 from srsql.engine.warehouse.statements import STORE, column, dotted, query, temporary
@@ -93,7 +98,7 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
             "attribute", "case_flag", "defended_attack", "claim", "ss_rule", "measure",
             "external_knowledge", "perturbation", "perturbed", "disassociated",
             "utility_constraint", "lattice", "lattice_node", "verdict", "verdict_group",
-            "person_count", "counted_person", "release",
+            "person_count", "counted_person", "release_key", "release",
         ):  # fmt: skip
             warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
 
@@ -203,6 +208,7 @@ def register(
             "ingestion_id": ingestion_id,
         },
     )
+    keep_key(warehouse, release.release_id, dataset.term_key)
     return release
 
 

@@ -13,17 +13,19 @@ from sqlglot import exp
 
 from srsql.engine.grouping.perturbation import published_values
 from srsql.engine.grouping.suppression import HIDDEN, list_hidden
+from srsql.engine.warehouse.catalog import raw_term
 from srsql.engine.warehouse.layout import (
     CLUSTER,
     IDENTITY,
     REGION,
     SERIAL,
     Built,
-    derived,
     in_units,
+    key_columns,
     raw_table,
     region_columns,
     store_of,
+    term_placeholders,
 )
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import (
@@ -148,6 +150,7 @@ def _report_rows(dataset: Dataset, quarter: str, *, hides: bool) -> exp.Query:
         exp.Literal.string(quarter).as_("quarter", quoted=True),
         *[column(name, "g") for name in region_columns(dataset)],
         *[_published(dataset, report.name, name, hides=hides) for name in report.publish],
+        *_keys(dataset, report.name, hides=hides),
     )
     rows = _released_rows(dataset, report.name, query, quarter)
     if hides:
@@ -238,6 +241,7 @@ def _child_rows(
             else _published(dataset, name, published, hides=hides)
             for published in child.publish
         ],
+        *_keys(dataset, name, hides=hides),
     )
     rows = _released_rows(dataset, name, query, quarter)
     if hides:
@@ -275,14 +279,29 @@ def _released_rows(dataset: Dataset, name: str, query: exp.Select, quarter: str)
 
 def _published(dataset: Dataset, table_name: str, name: str, *, hides: bool) -> exp.Expr:
     """A published column; a sensitive one is NULL where it is suppressed or only "not known"."""
-    sensitive = {(a.table, a.column) for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
-    value = column(name, "t")
-    if (table_name, name) not in sensitive:
-        return value
-    known: exp.Expr = column(derived(name), "t").is_(exp.null()).not_()
+    if name not in term_placeholders(dataset, dataset.table(table_name)):
+        return column(name, "t")
+    known = _is_shown(dataset, table_name, name, hides=hides)
+    return exp.case().when(known, column(name, "t")).as_(name, quoted=True)
+
+
+def _is_shown(dataset: Dataset, table_name: str, name: str, *, hides: bool) -> exp.Expr:
+    """Whether a term is known and not suppressed."""
+    known: exp.Expr = raw_term(dataset, table_name, name, "t").is_(exp.null()).not_()
     if hides and name in _values(dataset, table_name):
-        known = exp.and_(known, column("term", f"h_{name}").is_(exp.null()))
-    return exp.case().when(known, value).as_(name, quoted=True)
+        return exp.and_(known, column("term", f"h_{name}").is_(exp.null()))
+    return known
+
+
+def _keys(dataset: Dataset, table_name: str, *, hides: bool) -> list[exp.Expr]:
+    """The keys of the terms that a row shows, beside their spellings."""
+    shown: list[exp.Expr] = []
+    for name, key in key_columns(dataset, table_name).items():
+        value = raw_term(dataset, table_name, name, "t")
+        if hides and name in _values(dataset, table_name):
+            value = exp.case().when(_is_shown(dataset, table_name, name, hides=hides), value)
+        shown.append(value.as_(key, quoted=True))
+    return shown
 
 
 def _values(dataset: Dataset, table_name: str) -> list[str]:
@@ -304,7 +323,7 @@ def _without_hidden(dataset: Dataset, name: str, rows: exp.Select) -> exp.Select
             temporary(HIDDEN, alias=alias),
             on=exp.and_(
                 column("report_id", alias).eq(column(dataset.report_id, "t")),
-                column("term", alias).eq(column(derived(value), "t")),
+                column("term", alias).eq(raw_term(dataset, name, value, "t")),
             ),
             join_type="left",
         )
@@ -314,7 +333,8 @@ def _without_hidden(dataset: Dataset, name: str, rows: exp.Select) -> exp.Select
     hidden = [column("term", f"h_{value}").is_(none).not_() for value in values]
     shown = [
         exp.and_(
-            column(derived(value), "t").is_(none).not_(), column("term", f"h_{value}").is_(none)
+            raw_term(dataset, name, value, "t").is_(none).not_(),
+            column("term", f"h_{value}").is_(none),
         )
         for value in values
     ]

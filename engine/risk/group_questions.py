@@ -19,7 +19,7 @@ from srsql.engine.risk.group_queries import (
     counted,
     node_share,
 )
-from srsql.engine.warehouse.catalog import normalized_texts
+from srsql.engine.warehouse.catalog import raw_term, term_keys
 from srsql.engine.warehouse.dimensions import informative_attribute
 from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import column, query
@@ -79,7 +79,7 @@ def group_answers(
     # a number that declares groups is released by them, and asked for by its bounds all the same
     numbers = [q for q in dataset.qid if q.kind == "numeric" and q.name in shown]
     if value:
-        (value,) = normalized_texts(warehouse, [value])
+        (value,) = term_keys(warehouse, [value], dataset.term_key)
     else:
         value = _most_held(warehouse, dataset, quarter, informative)
     if not numbers or value is None:
@@ -164,7 +164,7 @@ def _most_held(
     warehouse: Warehouse, dataset: Dataset, quarter: str, informative: str
 ) -> str | None:
     attribute = informative_attribute(dataset, informative)
-    term = column(derived(attribute.column), "v")
+    term = raw_term(dataset, attribute.table, attribute.column, "v")
     statement = (
         exp.select(term)
         .from_(raw_table(dataset, attribute.table, alias="v"))
@@ -202,7 +202,11 @@ def original_rows(
         .distinct()
         .from_(raw_table(dataset, attribute.table, alias="v"))
         .join(raw_table(dataset, dataset.report_table, alias="t"), on=_same_report(dataset))
-        .where(column(derived(attribute.column), "v").eq(exp.Placeholder(this="value")))
+        .where(
+            raw_term(dataset, attribute.table, attribute.column, "v").eq(
+                exp.Placeholder(this="value")
+            )
+        )
         .where(column("quarter", "v").eq(exp.Placeholder(this="quarter")))
     )
     share: exp.Expr = exp.convert(1.0)

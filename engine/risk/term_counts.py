@@ -13,6 +13,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
+from srsql.engine.warehouse.catalog import raw_term
 from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.released_terms import (
     ALL,
@@ -189,7 +190,7 @@ def raw_values(dataset: Dataset, release_id: int, name: str, source: str) -> exp
     """
     known = {a.column for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
     has_value = (
-        column(f"srsql_{name}", "t").is_(exp.null()).not_()
+        raw_term(dataset, source, name, "t").is_(exp.null()).not_()
         if name in known
         else normal_form(column(name, "t")).neq("")
     )

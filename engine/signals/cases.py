@@ -14,7 +14,7 @@ from sqlglot import exp
 from srsql.engine.errors import SignalError
 from srsql.engine.signals.clusters import ToldPairs, cluster_tables, item_means
 from srsql.engine.signals.rules import AGE, SEX, Counting, Rule, did_you_mean, granules, leaves
-from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.catalog import normalized, raw_term, term_key
 from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.levels import Level, add_names, make_names, name_of
 from srsql.engine.warehouse.releases import (
@@ -233,9 +233,16 @@ def load_names(warehouse: Warehouse, scope: Scope, sides: Sequence[str]) -> None
         add_names(warehouse, level, union_all([*values]))
 
 
+def _term(scope: Scope, side: str, source: str, value: str) -> exp.Expr:
+    """The key of a term of a side's rows ``t``."""
+    if side == ORIGINAL:
+        return raw_term(scope.dataset, source, value, "t")
+    return term_key(column(value, "t"), scope.dataset.term_key)
+
+
 def _values(scope: Scope, side: str, source: str, value: str) -> exp.Select:
     """The normalized values of a column of a side, as ``value``: of all roles and quarters."""
-    term = column(derived(value), "t") if side == ORIGINAL else normalized(column(value, "t"))
+    term = _term(scope, side, source, value)
     return exp.select(term.as_("value")).from_(_source(scope, side, source, "t"))
 
 
@@ -490,7 +497,7 @@ def _nodes(tree: Hierarchy) -> exp.Values:
 def _terms(scope: Scope, side: str, name: str, source: str, value: str) -> exp.Query:
     """Distinct (case, normalized term); of drugs, those in a role that counts."""
     dataset, signals = scope.dataset, scope.signals
-    term = column(derived(value), "t") if side == ORIGINAL else normalized(column(value, "t"))
+    term = _term(scope, side, source, value)
     rows = exp.select(column("case_id", "c"), term.as_(name))
     rows = rows.from_(_source(scope, side, source, "t"))
     if side == RELEASED:

@@ -13,14 +13,13 @@ from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
 from srsql.engine.terms.parameters import DisassociationParameters
-from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.catalog import normalized, raw_term
 from srsql.engine.warehouse.layout import (
     CLUSTERS,
     COLUMNS,
     REGION,
     SHAPES,
     Built,
-    derived,
     raw_table,
     region_columns,
     source_of,
@@ -145,13 +144,13 @@ def load_baskets(
         exp.select(
             column(dataset.report_id, "t").as_("report_id"),
             exp.Literal.string(name).as_("attribute"),
-            column(derived(name), "t").as_("term"),
+            raw_term(dataset, chosen[name], name, "t").as_("term"),
             exp.Count(this=exp.Star()).as_("times"),
         )
         .from_(raw_table(dataset, chosen[name], alias="t"))
         .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
-        .where(column(derived(name), "t").is_(exp.null()).not_())
-        .group_by(column(dataset.report_id, "t"), column(derived(name), "t"))
+        .where(raw_term(dataset, chosen[name], name, "t").is_(exp.null()).not_())
+        .group_by(column(dataset.report_id, "t"), raw_term(dataset, chosen[name], name, "t"))
         for name in terms.attributes
     ]
     items = union_all(parts).sql("duckdb")
@@ -177,7 +176,7 @@ def load_rows(
     for source in term_sources(dataset, terms.attributes):
         is_declared = (source.table, source.column) in declared
         term = (
-            column(derived(source.column), "t")
+            raw_term(dataset, source.table, source.column, "t")
             if is_declared
             else normalized(column(source.column, "t"))
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from importlib.resources.abc import Traversable
 from typing import Any, cast
@@ -14,10 +14,12 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.errors import DatasetError
+from srsql.engine.warehouse.layout import derived, term_placeholders
 from srsql.engine.warehouse.releases import optional_columns
 from srsql.engine.warehouse.statements import bare, column, normal_form, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, parse_dataset
+from srsql.schemas.dataset import TERM_KEY
 from srsql.schemas.hierarchy import Hierarchy
 
 TOPIC = "warehouse/catalog"
@@ -38,13 +40,72 @@ def normalized(expression: exp.Expression, *, many: bool = False) -> exp.Express
     return exp.Nullif(this=text, expression=exp.Literal.string(""))
 
 
+def term_key(value: exp.Expression, version: int, *, many: bool = False) -> exp.Expression:
+    """The key of a term, NULL if blank.
+
+    Args:
+        value: its text.
+        version: of the key: 1 as SPEC section 2 has it; 0 is :func:`normalized`.
+        many: it is worked out for each of many rows; see ``normal_form``.
+    """
+    if version == 0:
+        return normalized(value, many=many)
+    call = exp.Anonymous(this="term_key", expressions=[value.copy()])
+    return exp.Dot(this=exp.to_identifier("srsql"), expression=call)
+
+
+def raw_term(dataset: Dataset, source: str, name: str, alias: str) -> exp.Expression:
+    """The key of a raw row's term; NULL where that is blank or stands for "not known".
+
+    Args:
+        dataset: by which version of the key terms are compared, and which the raw tables hold.
+        source: the table of the row.
+        name: a sensitive or quasi-sensitive column of it.
+        alias: of the raw table.
+    """
+    if dataset.raw_key == dataset.term_key:
+        return column(derived(name), alias)
+    placeholders = term_placeholders(dataset, dataset.table(source))[name]
+    return known_term(dataset.term_key, placeholders, name, alias)
+
+
+def known_term(version: int, placeholders: Iterable[str], name: str, alias: str) -> exp.Expression:
+    """The key of a column's term, worked out from its text.
+
+    Args:
+        version: of the key.
+        placeholders: terms that stand for "not known".
+        name: the column.
+        alias: of the rows that have it.
+
+    Returns:
+        The key; NULL where the term is blank or a placeholder.
+    """
+    value = term_key(column(name, alias), version, many=True)
+    blanks = [term_key(exp.Literal.string(text), version) for text in placeholders]
+    if not blanks:
+        return value
+    return exp.Case().when(exp.Not(this=exp.In(this=value.copy(), expressions=blanks)), value)
+
+
+def term_keys(warehouse: Warehouse, texts: Sequence[str], version: int) -> list[str | None]:
+    """The keys of ``texts``, in their order."""
+    return _of_texts(warehouse, texts, term_key(column("text", "u"), version))
+
+
 def normalized_texts(warehouse: Warehouse, texts: Sequence[str]) -> list[str | None]:
     """The normalized terms of ``texts``, in their order."""
-    term = normalized(column("text", "u")).sql(dialect="duckdb")
+    return _of_texts(warehouse, texts, normalized(column("text", "u")))
+
+
+def _of_texts(
+    warehouse: Warehouse, texts: Sequence[str], found: exp.Expression
+) -> list[str | None]:
+    """What an expression over ``u.text`` makes of ``texts``, in their order."""
     return [
         row[0]
         for row in warehouse.rows(
-            f"SELECT {term} FROM (SELECT unnest($1::VARCHAR[]) AS text,"
+            f"SELECT {found.sql(dialect='duckdb')} FROM (SELECT unnest($1::VARCHAR[]) AS text,"
             " unnest(range(len($1::VARCHAR[]))) AS place) AS u ORDER BY u.place",
             [list(texts)],
         )
@@ -83,7 +144,14 @@ def registered_dataset(warehouse: Warehouse, name: str) -> Dataset:
             f"no dataset {name!r} in the warehouse (it has: {known}): ingest it first"
         )
     nodes = warehouse.rows(query(TOPIC, "nodes"), {"dataset": name})
-    return parse_dataset(toml, cast(Traversable, StoredHierarchies(toml, nodes)), origin=name)
+    found = parse_dataset(toml, cast(Traversable, StoredHierarchies(toml, nodes)), origin=name)
+    return with_raw_key(warehouse, found)
+
+
+def with_raw_key(warehouse: Warehouse, dataset: Dataset) -> Dataset:
+    """The dataset with the version of the key of terms that its raw tables hold."""
+    version = warehouse.value(query(TOPIC, "raw_key"), {"dataset": dataset.name})
+    return dataset.model_copy(update={"raw_key": version or 0})
 
 
 def register_dataset(warehouse: Warehouse, dataset: Dataset, origin: str) -> None:
@@ -121,6 +189,7 @@ def register_dataset(warehouse: Warehouse, dataset: Dataset, origin: str) -> Non
         "INSERT INTO srsql.dataset VALUES (?, ?, ?, ?, ?)",
         [dataset.name, dataset.version, dataset.fingerprint, origin, dataset.text],
     )
+    warehouse.run("INSERT INTO srsql.dataset_key VALUES (?, ?)", [dataset.name, TERM_KEY])
     for attribute, tree in (dataset.hierarchies | dataset.groups).items():
         _store_hierarchy(warehouse, dataset.name, attribute, tree)
 
@@ -146,7 +215,7 @@ def _forget(warehouse: Warehouse, name: str) -> None:
             f"dataset {name!r} is registered with another schema and has data: give the changed "
             "schema another name, or use a warehouse of its own (--db)"
         )
-    for table in ("dataset", "node", "hierarchy"):
+    for table in ("dataset", "dataset_key", "node", "hierarchy"):
         warehouse.run(f"DELETE FROM srsql.{table} WHERE dataset = ?", [name])
 
 

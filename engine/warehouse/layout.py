@@ -90,6 +90,20 @@ def term_placeholders(dataset: Dataset, declared: Table) -> dict[str, tuple[str,
     return found
 
 
+def key_column(name: str) -> str:
+    """The published column with the key of the terms of a published column."""
+    return f"{name}_key"
+
+
+def key_columns(dataset: Dataset, source: str) -> dict[str, str]:
+    """Published columns of a table that hold terms -> the columns with their keys, which stand
+    behind all others; none of version 0 of the key."""
+    if not dataset.term_key:
+        return {}
+    terms = term_placeholders(dataset, dataset.table(source))
+    return {name: key_column(name) for name in dataset.table(source).publish if name in terms}
+
+
 REGION = "srsql_public_region"
 
 

@@ -28,11 +28,12 @@ STEPS: dict[int, tuple[str, ...]] = {
     8: ("warehouse/layout_8_to_9_lattice",),
     9: (),
     10: (),
+    11: ("warehouse/layout_11_to_12_keys",),
 }
 """From a layout to the next one, in their order; tables that it adds empty are made when the
 warehouse is opened (layout 7: ``srsql.verdict`` and ``srsql.verdict_group``; layout 8: the tables
  of a lake; layout 10: those of suspected duplicates; layout 11: ``srsql.waiting``
-and ``srsql.taken_case``)."""
+and ``srsql.taken_case``; layout 12: ``srsql.dataset_key`` and ``srsql.release_key``)."""
 RENAMED = {
     ("srsql", "trait"): ("srsql", "case_flag"),
     ("srsql", "promise"): ("srsql", "defended_attack"),
@@ -42,7 +43,7 @@ RENAMED = {
 UNCHANGED = "the warehouse was not migrated and is as it was"
 GROWN = frozenset({("srsql", "budget_ledger"), ("srsql", "series_parameter")})
 """Tables to which a step adds rows: charges that earlier versions did not make, and that a series
-goes on without refinement."""
+goes on without refinement, or with version 0 of the key of terms."""
 
 
 @dataclass(frozen=True)

@@ -96,11 +96,28 @@ def perturbed_positions(warehouse: Warehouse, release_id: int) -> set[int]:
     }
 
 
+TERM_KEY_FACT = "term_key"
+"""What the manifests call the version of the key by which terms are compared; none: 0."""
+
+
+def keep_key(warehouse: Warehouse, release_id: int, term_key: int) -> None:
+    """Keep the version of the key by which a release compares terms."""
+    warehouse.run("INSERT INTO srsql.release_key VALUES (?, ?)", [release_id, term_key])
+
+
+def key_of(warehouse: Warehouse, release_id: int) -> int:
+    """The version of the key by which a release compares terms."""
+    asked = "SELECT k.version FROM srsql.release_key AS k WHERE k.release_id = ?"
+    return int(warehouse.value(asked, [release_id]) or 0)
+
+
 def as_released(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Dataset:
-    """The dataset as the model of a release took it: numbers with groups are categories or not.
+    """The dataset as the model of a release took it: numbers with groups are categories or not, and
+    terms are compared by its version of their key.
 
     A release with noise may be older than the groups of its dataset.
     """
+    dataset = dataset.keyed(key_of(warehouse, release_id))
     if not perturbed_positions(warehouse, release_id):
         return dataset
     kinds = dict(
@@ -380,8 +397,12 @@ def with_shown_columns(warehouse: Warehouse, dataset: Dataset, series: str | Non
 
 
 def series_dataset(warehouse: Warehouse, dataset: Dataset, series: str) -> Dataset:
-    """The dataset with the tables of which the series has rows, and the columns that they show."""
+    """The dataset with the tables of which the series has rows, the columns that they show, and
+    the key by which its newest release compares terms."""
     dataset = with_shown_columns(warehouse, dataset, series)
+    newest = warehouse.rows(query(TOPIC, "newest_key"), {"dataset": dataset.name, "series": series})
+    if newest:
+        dataset = dataset.keyed(newest[0][0])
     found = warehouse.rows(
         query(TOPIC, "series_disassociated"), {"dataset": dataset.name, "series": series}
     )

@@ -14,7 +14,7 @@ from typing import Literal
 from sqlglot import exp
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.warehouse.layout import raw_table, store_of
+from srsql.engine.warehouse.layout import key_columns, raw_table, store_of
 from srsql.engine.warehouse.statements import (
     STORE,
     column,
@@ -26,6 +26,7 @@ from srsql.engine.warehouse.statements import (
 )
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+from srsql.schemas.dataset import TERM_KEY
 
 TOPIC = "warehouse/series"
 MAIN = "main"
@@ -388,6 +389,10 @@ def series_views(
         appended: since they were created last, the newest release came, and nothing left.
     """
     warehouse.run(f"CREATE SCHEMA IF NOT EXISTS {dotted(schema)}")
+    asked = {"releases": [release_id for _, release_id in releases]}
+    keyed = {release_id for (release_id,) in warehouse.rows(query(TOPIC, "keyed"), asked)}
+    newest = dataset.keyed(TERM_KEY if keyed else 0)
+    keys = {s.name: [*key_columns(newest, s.name).values()] for s in dataset.row_tables}
     for name in (*(source.name for source in dataset.row_tables), *without_ids):
         parts: list[exp.Query] = []
         for quarter, release_id in releases:  # put together by hand: these are very many
@@ -396,6 +401,8 @@ def series_views(
             ]
             if name != dataset.report_table:
                 shown.insert(0, exp.Literal.string(quarter).as_("quarter"))
+            if release_id not in keyed:  # it was made before terms had keys
+                shown += [exp.cast(exp.null(), "VARCHAR").as_(key) for key in keys.get(name, ())]
             rows = table(STORE, store_of(release_id, name), alias="t")
             parts.append(exp.Select(expressions=shown).from_(rows, copy=False))
         warehouse.run(create(table(schema, name), union_all(parts), "VIEW"))

@@ -35,7 +35,7 @@ from srsql.udfs import cache_folder
 from srsql.udfs.register import register_udfs
 from srsql.version import __version__
 
-LAYOUT = 11
+LAYOUT = 12
 CATALOG_FILES = ("waiting.sql", "catalog.sql", "pseudonyms.sql", "verdicts.sql", "lake.sql")
 _TEMPLATE = "template_of_srsql"
 """Under which name the file is attached from which a new warehouse has its catalog."""

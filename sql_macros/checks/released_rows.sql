@@ -76,7 +76,8 @@ FROM (
 
 -- What:    the same with external knowledge: a case that does not show a value may still have it,
 --          with probability 1 - prod(1 - 1/|E(d)|) over its released drugs d with it in E(d).
--- Inputs:  drugs_of(case_id, drug): released, normalized anew; knowledge_of(drug, disease).
+-- Inputs:  drugs_of(case_id, drug): released, by keys; knowledge_of(spelling, drug, disease): of a drug that
+--          the file spells in several ways the spelling that makes a disease likeliest counts.
 -- Source:  Lin 2016, Definitions 1 and 2. Probabilities are floats here; the tolerance covers their
 --          rounding only.
 CREATE OR REPLACE MACRO srsql.check_theta_knowledge(
@@ -92,8 +93,14 @@ crowd AS (
 ),
 
 listed AS (
-    SELECT e.drug, e.disease, count(*) OVER (PARTITION BY e.drug) AS diseases
-    FROM (SELECT DISTINCT k.drug, k.disease FROM query_table(knowledge_of) AS k) AS e
+    SELECT e.drug, e.disease, min(e.diseases) AS diseases
+    FROM (
+        SELECT k.drug, k.disease, count(*) OVER (PARTITION BY k.drug, k.spelling) AS diseases
+        FROM (
+            SELECT DISTINCT u.spelling, u.drug, u.disease FROM query_table(knowledge_of) AS u
+        ) AS k
+    ) AS e
+    GROUP BY e.drug, e.disease
 ),
 
 likely AS (

@@ -54,25 +54,44 @@ SELECT
 FROM query_table(boxes) AS b
 GROUP BY b.case_no;
 
+-- What:    external knowledge of a release by keys. A drug has several spellings where the file has
+--          them: of a disease the greatest share over these counts, the least 1 / diseases.
+-- Inputs:  of_release.
+-- Outputs: drug, disease, diseases: how many a spelling of the drug suggests, at least.
+-- Source:  SPEC section 2 (term: E).
+CREATE OR REPLACE MACRO srsql.known_diseases(of_release) AS TABLE
+WITH
+pairs AS (
+    SELECT DISTINCT e.drug AS spelling, e.drug_key, e.disease_key
+    FROM srsql.external_knowledge AS e
+    WHERE e.release_id = of_release
+),
+
+breadth AS (
+    SELECT p.spelling, p.drug_key, count(*) AS diseases
+    FROM pairs AS p
+    GROUP BY p.spelling, p.drug_key
+)
+
+SELECT p.drug_key AS drug, p.disease_key AS disease, min(b.diseases) AS diseases
+FROM pairs AS p
+INNER JOIN breadth AS b ON p.spelling = b.spelling AND p.drug_key = b.drug_key
+GROUP BY p.drug_key, p.disease_key;
+
 -- What:    p(r, s) by external knowledge: 1 - prod(1 - 1/|E(d)|) over drugs d of r with s in E(d).
--- Inputs:  case_drugs(case_no, drug), distinct; knowledge(drug, disease), distinct; unit: what a
---          certain value weighs.
+-- Inputs:  case_drugs(case_no, drug), distinct; knowledge(drug, disease, diseases: |E(d)|),
+--          distinct; unit: what a certain value weighs.
 -- Outputs: case_no, disease, weight in 1 / unit, rounded up.
 -- Source:  Lin 2016, Definition 1; SPEC section 7.
 CREATE OR REPLACE MACRO srsql.inferred_terms(case_drugs, knowledge, unit) AS TABLE
 WITH
-breadth AS (
-    SELECT e.drug, count(*) AS diseases FROM query_table(knowledge) AS e GROUP BY e.drug
-),
-
 evidence AS (
     SELECT
         c.case_no,
         e.disease,
-        list(b.diseases ORDER BY b.diseases) AS sizes
+        list(e.diseases ORDER BY e.diseases) AS sizes
     FROM query_table(case_drugs) AS c
     INNER JOIN query_table(knowledge) AS e ON c.drug = e.drug
-    INNER JOIN breadth AS b ON c.drug = b.drug
     GROUP BY c.case_no, e.disease
 ),
 

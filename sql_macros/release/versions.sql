@@ -139,11 +139,11 @@ FROM (
     SELECT count(*) AS pairs
     FROM srsql.external_knowledge AS o
     ANTI JOIN (
-        SELECT e.drug, e.disease
+        SELECT e.drug_key, e.disease_key
         FROM srsql.external_knowledge AS e
         WHERE e.release_id = new_release
     ) AS n
-        ON o.drug = n.drug AND o.disease = n.disease
+        ON o.drug_key = n.drug_key AND o.disease_key = n.disease_key
     WHERE o.release_id = old_release
 ) AS k
 WHERE k.pairs > 0

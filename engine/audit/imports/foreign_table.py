@@ -49,7 +49,7 @@ from srsql.engine.ingest.records import (
     text_of,
 )
 from srsql.engine.ingest.sources import Member
-from srsql.engine.warehouse.catalog import normalized, trimmed
+from srsql.engine.warehouse.catalog import known_term, normalized, trimmed
 from srsql.engine.warehouse.statements import column, create, query, temporary, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Source
@@ -294,7 +294,7 @@ class TableStatements:
             value = column(f"value {number}", "p")
             listed = call("string_split", value, text_of(self.file.separator))
             split = exp.select("p.line", aliased(call("unnest", listed), "value"))
-            term = raw_tables.term("value", sensitive.missing, "split")
+            term = known_term(self.dataset.term_key, sensitive.missing, "value", "split")
             attribute = aliased(text_of(sensitive.attribute), "attribute")
             parts.append(
                 exp.select("split.line", attribute, aliased(term, "term"))

@@ -125,7 +125,7 @@ FROM counts AS c;
 
 -- name: store_ss_rule
 -- Keep from how many values of an attribute a case is an ss case (Huang 2021, Definition 6).
-INSERT INTO srsql.ss_rule VALUES ($release_id, $attribute, $mean, $sd, $cutoff);
+INSERT INTO srsql.ss_rule VALUES ($release_id, $attribute, $mean, $sd, $cutoff, false);
 
 -- name: counts
 -- Cases, new cases, groups and ss cases of a release.

@@ -47,12 +47,6 @@ SELECT t.term, t.theta_num, t.theta_den
 FROM srsql.threshold AS t
 WHERE t.release_id = $release;
 
--- name: external_knowledge
--- What drugs tell of diseases, as the release took account of it: drug, disease.
-SELECT e.drug, e.disease
-FROM srsql.external_knowledge AS e
-WHERE e.release_id = $release;
-
 -- name: suppressed
 -- What a release, or another one of its series that is or was out, suppressed of the cases that
 -- srsql_identity has: case_id (public), term, own.

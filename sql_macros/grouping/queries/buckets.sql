@@ -3,7 +3,7 @@
 
 -- name: knowledge
 -- External knowledge of a release ($release_id).
-SELECT e.release_id, e.drug, e.disease
+SELECT e.release_id, e.drug, e.disease, e.drug_key, e.disease_key
 FROM srsql.external_knowledge AS e
 WHERE e.release_id = $release_id
 ORDER BY e.drug, e.disease;
@@ -25,7 +25,7 @@ DELETE FROM srsql.external_knowledge;
 -- name: known
 -- Where a bucket is carried: external knowledge.
 INSERT INTO srsql.external_knowledge
-SELECT e.release_id, e.drug, e.disease
+SELECT e.release_id, e.drug, e.disease, e.drug_key, e.disease_key
 FROM temp.main.srsql_knowledge AS e;
 
 -- name: found
@@ -63,7 +63,10 @@ SELECT
     (
         SELECT
             list(struct_pack(
-                case_id := s.case_id, attribute := s.attribute, symptoms := s.symptoms
+                case_id := s.case_id,
+                attribute := s.attribute,
+                symptoms := s.symptoms,
+                spellings := s.spellings
             ))
         FROM temp.main.srsql_symptoms AS s
     ) AS symptoms,

@@ -5,12 +5,18 @@
 SELECT count(DISTINCT c.case_id) FROM temp.main.srsql_case_report AS c;
 
 -- name: store_knowledge
--- Keeps external knowledge, given by its normalized pairs ($drugs, $diseases), with the release.
+-- Keeps external knowledge, given by its pairs ($drugs, $diseases) and their keys ($drug_keys,
+-- $disease_keys), with the release.
 INSERT INTO srsql.external_knowledge
-SELECT DISTINCT $release_id, e.drug, e.disease
+SELECT DISTINCT $release_id, e.drug, e.disease, e.drug_key, e.disease_key
 FROM (
-    SELECT unnest($drugs::VARCHAR[]) AS drug, unnest($diseases::VARCHAR[]) AS disease
+    SELECT
+        unnest($drugs::VARCHAR[]) AS drug,
+        unnest($diseases::VARCHAR[]) AS disease,
+        unnest($drug_keys::VARCHAR[]) AS drug_key,
+        unnest($disease_keys::VARCHAR[]) AS disease_key
 ) AS e
+WHERE e.drug_key IS NOT NULL AND e.disease_key IS NOT NULL
 ORDER BY e.drug, e.disease;
 
 -- name: followed_up

@@ -9,6 +9,33 @@ SELECT
     t.theta_den::BIGINT AS theta_den
 FROM srsql.theta_frequency('temp.main.srsql_term') AS t;
 
+-- name: by_both_frequencies
+-- The same by the stricter of two ranks: of the term among terms, and of its commonest spelling
+-- among spellings (SPEC section 2).
+CREATE OR REPLACE TEMP TABLE srsql_theta AS
+WITH commonest AS (
+    SELECT
+        s.key_no,
+        f.theta_num,
+        f.theta_den,
+        row_number() OVER (PARTITION BY s.key_no ORDER BY s.cases DESC, s.term ASC) AS place
+    FROM temp.main.srsql_spelling AS s
+    INNER JOIN srsql.theta_frequency('temp.main.srsql_spelling') AS f ON s.term_no = f.term_no
+),
+
+strict AS (
+    SELECT t.term_no, t.theta_num, t.theta_den FROM srsql.theta_frequency('temp.main.srsql_term') AS t
+    UNION ALL
+    SELECT c.key_no, c.theta_num, c.theta_den FROM commonest AS c WHERE c.place = 1
+)
+
+SELECT
+    s.term_no::INTEGER AS term_no,
+    arg_min(s.theta_num, s.theta_num / s.theta_den)::BIGINT AS theta_num,
+    arg_min(s.theta_den, s.theta_num / s.theta_den)::BIGINT AS theta_den
+FROM strict AS s
+GROUP BY s.term_no;
+
 -- name: by_value
 -- As listed ($terms, normalized, $nums, $dens) or as called on a level of a dictionary ($called,
 -- normalized, of which every spelling counts, $called_nums, $called_dens); of several thresholds

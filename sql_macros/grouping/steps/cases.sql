@@ -79,9 +79,8 @@ case_drug AS MATERIALIZED (
 ),
 
 knowledge AS MATERIALIZED (
-    SELECT e.drug, e.disease
-    FROM srsql.external_knowledge AS e
-    WHERE e.release_id = $release_id
+    SELECT e.drug, e.disease, e.diseases
+    FROM srsql.known_diseases($release_id) AS e
 )
 
 SELECT i.case_no, i.disease, i.disease AS spelling, i.weight, false, false

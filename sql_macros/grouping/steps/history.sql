@@ -5,7 +5,7 @@
 --   the cases absent from the next quarter, all, or NULL: not asked); $stopping_carries: of new
 --   cases only those carry the bounds; $symptoms_are_bounded: there is an alpha.
 -- Reads: case(case_no, case_id), person(case_id, person), box(case_no, position, low, high), node,
---   attribute(position, kind), symptoms(case_id, attribute, symptoms), next_case(case_id),
+--   attribute(position, kind), symptoms(case_id, attribute, symptoms, spellings), next_case(case_id),
 --   srsql.exposed_release, srsql.release, srsql.member, srsql.region, srsql.ss_rule,
 --   srsql.defended_attack, srsql.case_flag
 -- Writes: withheld(case_no, reason), grouped(case_no, group_no, pattern), appearance(case_no,
@@ -126,7 +126,10 @@ past AS (
 substantial AS (
     SELECT DISTINCT s.case_id
     FROM temp.main.srsql_symptoms AS s
-    INNER JOIN srsql.ss_rule AS r ON s.attribute = r.attribute AND s.symptoms >= r.cutoff
+    INNER JOIN srsql.ss_rule AS r
+        ON
+            s.attribute = r.attribute
+            AND CASE WHEN r.by_spelling THEN s.spellings ELSE s.symptoms END >= r.cutoff
     WHERE r.release_id = $release_id
 ),
 

@@ -21,9 +21,8 @@ case_drug AS MATERIALIZED (
 ),
 
 knowledge AS MATERIALIZED (
-    SELECT e.drug, e.disease
-    FROM srsql.external_knowledge AS e
-    WHERE e.release_id = $release_id::INTEGER
+    SELECT e.drug, e.disease, e.diseases
+    FROM srsql.known_diseases($release_id::INTEGER) AS e
 )
 
 SELECT i.case_no, t.term_no, i.weight

@@ -60,6 +60,13 @@ SELECT
 FROM srsql.release AS r
 WHERE r.release_id = $release_id;
 
+-- name: register_key
+-- It compares terms by the key of the one before it.
+INSERT INTO srsql.release_key
+SELECT $new::INTEGER AS release_id, k.version
+FROM srsql.release_key AS k
+WHERE k.release_id = $release_id;
+
 -- name: record
 -- What the new version is a correction of.
 INSERT INTO srsql.correction VALUES ($release_id, $corrects, $keep_remainder);

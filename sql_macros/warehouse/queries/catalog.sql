@@ -19,6 +19,10 @@ SELECT
     EXISTS (SELECT 1 FROM srsql.ingestion AS i WHERE i.dataset = $dataset)
     OR EXISTS (SELECT 1 FROM srsql.release AS r WHERE r.dataset = $dataset);
 
+-- name: raw_key
+-- The version of the key of terms that the raw tables of a dataset hold; none: 0.
+SELECT k.version FROM srsql.dataset_key AS k WHERE k.dataset = $dataset;
+
 -- name: forgotten_key
 -- The key of the tokens of a dataset, if some case of it is forgotten.
 SELECT k.key

@@ -128,3 +128,12 @@ WHERE
     AND c.table_name = 'manifest'
     AND c.column_name = 'match_probability'
     AND list_contains($schemas::VARCHAR[], c.schema_name);
+
+-- name: newest_key
+-- The version of the key of terms of the newest release of a series, drafts included.
+SELECT coalesce(k.version, 0) AS version
+FROM srsql.release AS r
+LEFT JOIN srsql.release_key AS k ON r.release_id = k.release_id
+WHERE r.dataset = $dataset AND r.series = $series
+ORDER BY r.quarter DESC, r.release_id DESC
+LIMIT 1;

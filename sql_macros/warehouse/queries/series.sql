@@ -162,3 +162,9 @@ WHERE
     t.schema_name = $store
     AND t.table_name = $name
     AND t.database_name = current_database();
+
+-- name: keyed
+-- Those of $releases whose rows have the keys of terms beside their spellings.
+SELECT k.release_id
+FROM srsql.release_key AS k
+WHERE k.version > 0 AND list_contains($releases::INTEGER[], k.release_id);
