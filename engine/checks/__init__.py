@@ -222,7 +222,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
     found = warehouse.rows(query(TOPIC, "facts"), {"release": release_id})[0]
     (
         model, lattice, drawn, attributes, knowledge, attacks, term_format, with_rows, suppresses,
-        max_delay, takes_in,
+        max_delay, takes_in, term_key,
     ) = found  # fmt: skip
     counted = warehouse.value(query(TOPIC, "counts_persons"), {"release": release_id})
     bounds = frozenset(claims_of(warehouse, release_id)) or frozenset({"k", "theta"})
@@ -232,6 +232,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
         synthetic_rows=lattice,
         regions=drawn < attributes,
         draws=drawn > 0,
+        term_key=term_key,
         external_knowledge=knowledge,
         term_format=term_format,
         suppressed_values=suppresses,

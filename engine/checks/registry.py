@@ -108,7 +108,7 @@ CHECKS: tuple[Check[Evidence], ...] = (
     ),
     Check(
         "check_term_keys",
-        of.CASES,
+        of.CASES_WITH_KEYS,
         "Beside every published term stands its key, derived anew from the spelling.",
         "SPEC section 2 (term, key)",
         rows.check_term_keys,
