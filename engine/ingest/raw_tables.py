@@ -7,7 +7,8 @@ missing, and ``rejects`` says why.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -32,11 +33,21 @@ from srsql.engine.warehouse.layout import (
     source_columns,
     term_placeholders,
 )
-from srsql.engine.warehouse.statements import column, create, normal_form, query, temporary
+from srsql.engine.warehouse.statements import (
+    SPACE,
+    bare,
+    column,
+    create,
+    normal_form,
+    query,
+    temporary,
+)
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Table
 
 CODE = "srsql_code"
+UNKNOWN_CODE = "unknown code"
+"""Why a category counts as missing."""
 Place = Callable[..., exp.Table]
 """Where the rows of a period are loaded into, called as ``raw_table`` is."""
 REJECTED = "srsql_rejected_record"
@@ -97,7 +108,7 @@ def delete_period(warehouse: Warehouse, dataset: Dataset, quarter: str) -> None:
 
 
 def column_places(
-    file: str, dataset: Dataset, declared: Table, records: RecordTable
+    file: str, dataset: Dataset, declared: Table, records: RecordTable, fault: str = ""
 ) -> dict[str, int]:
     """Where the declared columns of a table are in a file.
 
@@ -106,6 +117,7 @@ def column_places(
         dataset: declares which columns are ids, without which nothing can be loaded.
         declared: the table.
         records: the records of the file.
+        fault: why its header may be illegible, and what to do; empty: nothing points to that.
 
     Returns:
         Column (declared, or a source of an unpivoted one) -> its place, from 1.
@@ -129,9 +141,32 @@ def column_places(
         if name not in found:
             raise IngestError(
                 f"{file}: no column {' or '.join(wanted[name])} in its header: "
-                "is line 1 the header, and the dataset the right one?"
+                f"{fault or _header_fault(dataset, records.names)}"
             )
     return found
+
+
+def _header_fault(dataset: Dataset, names: Sequence[str]) -> str:
+    """Why a header may lack a column, and what to do."""
+    excel = re.fullmatch("sep=(.?)", names[0]) if names else None
+    if excel is not None:
+        mark = excel[1] or dataset.source.delimiter
+        return (
+            f"line 1 is for Excel: take it out of the file, and give delimiter = {mark!r} under "
+            "[source] of the dataset"
+        )
+    marks = [mark for mark in ";,|\t$" if len(names) == 1 and names[0].count(mark) > 0]
+    if marks and dataset.source.reader in ("csv", "dollar"):
+        mark = max(marks, key=names[0].count)
+        used = "$" if dataset.source.reader == "dollar" else dataset.source.delimiter
+        if mark == used:
+            return "the whole header stands in quotes: export the file without quotes around lines"
+        way = f'delimiter = "{mark}"'.replace("\t", "\\t")
+        reader = "" if dataset.source.reader == "csv" else 'reader = "csv" and '
+        if mark == "$":
+            return 'it is separated by "$": give reader = "dollar" under [source] of the dataset'
+        return f"it is one column with {mark!r} in it: give {reader}{way} under [source]"
+    return "is line 1 the header, and the dataset the right one?"
 
 
 def load_statement(
@@ -237,7 +272,7 @@ def _granules_join(
     granules = units.granules_or_reason(qid)[0]
     numbers = exp.select(
         *(column(n, "known") for n in names), exp.alias_(granules, "granules")
-    ).from_(units.with_granules(values, [qid]).subquery("known"))
+    ).from_(units.with_granules(values, [qid], dataset.source.decimal).subquery("known"))
     sides = [(column(n, "parsed"), column(n, alias)) for n in names]
     same: list[exp.Expression] = [exp.EQ(this=sides[0][0], expression=sides[0][1])]
     same += [exp.NullSafeEQ(this=one, expression=other) for one, other in sides[1:]]
@@ -249,7 +284,7 @@ def _value(
 ) -> exp.Expression:
     """One raw column as it is taken from the fields of a record."""
     if name in declared.unpivot:
-        values = [field_at(places[s]) for s in declared.unpivot[name] if s in places]
+        values = [read_field(dataset, places[s]) for s in declared.unpivot[name] if s in places]
         listed = exp.cast(
             exp.Array(expressions=values), exp.DataType.build("VARCHAR[]", dialect="duckdb")
         )
@@ -257,10 +292,28 @@ def _value(
     if name not in places:
         kind = raw_columns(dataset, declared)[name]
         return exp.cast(exp.null(), kind)
-    value = field_at(places[name])
+    value = read_field(dataset, places[name])
     if name in dataset.id_columns:
         return identifier(dataset, value)
     return exp.Nullif(this=value, expression=text_of(""))
+
+
+def read_field(dataset: Dataset, place: int, source: str | None = None) -> exp.Expression:
+    """One field of a record; NULL where it holds a word that means blank.
+
+    Args:
+        dataset: declares these words.
+        place: of the field, from 1.
+        source: the alias of the records.
+    """
+    value = field_at(place, source)
+    if not dataset.source.null:
+        return value
+    words: list[exp.Expression] = [
+        exp.Upper(this=text_of(word.strip(SPACE))) for word in dataset.source.null
+    ]
+    blank = exp.In(this=exp.Upper(this=bare(value.copy(), many=True)), expressions=words)
+    return exp.Case().when(exp.Not(this=blank), value)
 
 
 def identifier(dataset: Dataset, value: exp.Expression) -> exp.Expression:
@@ -297,7 +350,9 @@ def term(name: str, placeholders: Iterable[str], source: str) -> exp.Expression:
 def fill_codes(warehouse: Warehouse, dataset: Dataset) -> None:
     """Fill ``srsql_code (qid, code, label)``: every known code of a categorical QID.
 
-    The label is NULL for a code that means "not known", the root's own label among them.
+    The label is NULL for a code that means "not known", the root's own label among them. A code of
+    digits alone is known as a float as well (8507.0), as tools write a column of integers that has
+    blanks.
 
     Raises:
         DatasetError: a code stands for two different nodes.
@@ -315,12 +370,18 @@ def fill_codes(warehouse: Warehouse, dataset: Dataset) -> None:
                     )
                 rows.append((qid.name, code, labels.get(label)))
             rows += [(qid.name, code, None) for code in (tree.labels[0], *qid.missing)]
+    rows += [(name, f"{code.strip()}.0", label) for name, code, label in rows if is_digits(code)]
     parts = {"qid": 0, "code": 1, "label": 2}
     warehouse.run(code_table(), {name: [row[at] for row in rows] for name, at in parts.items()})
     ambiguous = warehouse.rows(query("ingest/raw_tables", "ambiguous_codes"))
     if ambiguous:
         qid_name, code = ambiguous[0]
         raise DatasetError(f"key qid.{qid_name}: code {code!r} stands for two nodes")
+
+
+def is_digits(code: str) -> bool:
+    """Whether a code is an integer without a sign."""
+    return re.fullmatch("[0-9]+", code.strip()) is not None
 
 
 def code_table() -> str:
@@ -368,4 +429,4 @@ def node_label(qid: Qid, source: str) -> tuple[exp.Expression, exp.Expression]:
     unknown = exp.and_(
         known(normalized(column(qid.column, source))), is_null(column("code", alias))
     )
-    return column("label", alias), exp.Case().when(unknown, text_of("unknown code"))
+    return column("label", alias), exp.Case().when(unknown, text_of(UNKNOWN_CODE))

@@ -45,6 +45,7 @@ from srsql.engine.release.manifest import (
     shown_k,
     store_metrics,
     store_private_manifest,
+    public_incomplete,
     store_public_manifest,
     suppression_facts,
 )
@@ -566,6 +567,7 @@ def _publish(
         facts |= counted_persons(guarantee, float(request.match))
     facts[RELEASE_DATE] = request.date
     facts |= figures.pool
+    facts |= public_incomplete(warehouse, ingestion_id, model)
     facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
     if request.takes_rows_apart and request.terms:
         facts["terms_inferred"] = terms_inferred(current, request.terms)

@@ -35,8 +35,15 @@ from srsql.udfs import cache_folder
 from srsql.udfs.register import register_udfs
 from srsql.version import __version__
 
-LAYOUT = 11
-CATALOG_FILES = ("waiting.sql", "catalog.sql", "pseudonyms.sql", "verdicts.sql", "lake.sql")
+LAYOUT = 12
+CATALOG_FILES = (
+    "waiting.sql",
+    "catalog.sql",
+    "pseudonyms.sql",
+    "verdicts.sql",
+    "lake.sql",
+    "ingested.sql",
+)
 _TEMPLATE = "template_of_srsql"
 """Under which name the file is attached from which a new warehouse has its catalog."""
 TAKEN_OVER = 600.0
