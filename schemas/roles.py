@@ -72,9 +72,8 @@ def _encoding(value: object) -> object:
     """
     if isinstance(value, str):
         try:
-            codecs.getincrementaldecoder(value)("replace").decode(b"a\xff", final=True)
-            b"".decode(value)
-        except (LookupError, UnicodeError, ValueError, TypeError):
+            codecs.getincrementaldecoder(value)("replace").decode("a".encode(value), final=True)
+        except (LookupError, ValueError):
             raise ValueError(
                 f"{value!r} is no text encoding: give one such as utf-8, utf-16, cp1252, cp932, "
                 "euc-jp or gb18030"

@@ -185,8 +185,7 @@ class Engine:
         schema, files = api.dataset_at(chosen), [Path(source) for source in sources]
         with self.warehouse.guarded():
             options = IngestOptions(period, replace, max_reject_rate, if_needed, max_unpacked,
-                                    max_unread, allow_incomplete,
-                                    None if lake is None else Path(lake))  # fmt: skip
+                max_unread, allow_incomplete, None if lake is None else Path(lake))  # fmt: skip
             return Rows(ingest(self.warehouse, files, schema, options, origin=str(chosen),
                                progress=progress), IngestedPeriod)  # fmt: skip
 

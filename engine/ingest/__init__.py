@@ -35,11 +35,11 @@ from srsql.engine.ingest.completeness import RequiredTable, count_required, need
 from srsql.engine.ingest.completeness import warnings as warnings_of
 from srsql.engine.ingest.derive import make_derived
 from srsql.engine.ingest.encodings import OddLines, header_advice, need_fitting
+from srsql.engine.ingest.headers import column_places
 from srsql.engine.ingest.raw_tables import (
     CODE,
     REJECTED,
     Place,
-    column_places,
     create_raw_tables,
     delete_period,
     fill_codes,

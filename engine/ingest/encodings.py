@@ -35,9 +35,20 @@ _REPAIR = {
     for byte in range(0x80, 0x100)
 }
 _ASCII = bytes(range(1, 0x80))
+_BEYOND_ASCII = "éßñжあ漢汉한"
 _SAMPLE = 1 << 18
 """Bytes of odd lines that are kept, to guess what encoding they have."""
-_EAST_ASIAN = ("cp932", "euc_jp", "gb18030", "big5", "euc_kr")
+_ANY, _KANA, _HANGUL = ".", "[\u3041-\u30ff]", "[\uac00-\ud7a3]"
+_EAST_ASIAN = (
+    ("cp932", "cp932", _ANY, 0.0),
+    ("euc_jp", "euc_jp", _KANA, 0.1),  # with less it is Chinese, which takes the same bytes
+    ("euc_kr", "euc_kr", _HANGUL, 0.5),
+    ("gb18030", "gb2312", _ANY, 0.0),
+    ("big5", "big5", _ANY, 0.0),
+    ("gb18030", "gb18030", _ANY, 0.0),
+)
+"""Encoding, the codec by which most lines decode without a fault, and a kind of characters with the
+least share of them in what was decoded."""
 _LEAST_RUN, _LEAST_SHARE = 1.5, 0.9
 """Ideographs stand beside each other: what a mean run of them is at least, and their share of all
 that is not ASCII. An accented letter that is read as half of one stands alone."""
@@ -68,8 +79,8 @@ class OddLines:
         """The encoding that the lines probably have; None: nothing points to one."""
         if any(b"\0" in line for line in self.sample):
             return _wide(self.sample)
-        for encoding in _EAST_ASIAN:
-            if _reads_as_east_asian(self.sample, encoding):
+        for encoding, codec, script, least in _EAST_ASIAN:
+            if _reads_as_east_asian(self.sample, codec, script, least):
                 return encoding
         return "cp1252" if self.sample else None
 
@@ -83,12 +94,19 @@ def _wide(sample: list[bytes]) -> str | None:
     return "utf-16-le" if b"\0" in sample[0][1:2] else "utf-16-be"
 
 
-def _reads_as_east_asian(sample: list[bytes], encoding: str) -> bool:
-    """Whether most lines decode without a fault, to runs of ideographs, kana or hangul."""
+def _reads_as_east_asian(sample: list[bytes], codec: str, script: str, least: float) -> bool:
+    """Whether most lines decode without a fault, to runs of ideographs, kana or hangul.
+
+    Args:
+        sample: the lines.
+        codec: how they are decoded.
+        script: a regular expression of a character.
+        least: the least share of such characters in these runs.
+    """
     texts = []
     for line in sample:
         try:
-            texts.append(line.decode(encoding))
+            texts.append(line.decode(codec))
         except UnicodeDecodeError:
             continue
     if len(texts) <= len(sample) // 2:
@@ -101,6 +119,8 @@ def _reads_as_east_asian(sample: list[bytes], encoding: str) -> bool:
     ]
     lengths = [length for kind, length in runs if kind == "east asian"]
     others = sum(length for kind, length in runs if kind != "east asian")
+    if sum(len(re.findall(script, text)) for text in texts) < least * sum(lengths):
+        return False
     return bool(lengths) and (
         sum(lengths) >= _LEAST_RUN * len(lengths)
         and sum(lengths) >= _LEAST_SHARE * (sum(lengths) + others)
@@ -197,9 +217,12 @@ def _repaired(odd: str, repairs: dict[str, str]) -> str:
 
 
 def _reads_ascii(encoding: str) -> bool:
-    """Whether bytes of ASCII are these characters, wherever they stand alone."""
+    """Whether bytes of ASCII are these characters, and no others are written in such bytes."""
     try:
-        return _ASCII.decode(encoding) == _ASCII.decode("ascii")
+        written = [character.encode(encoding, "ignore") for character in _BEYOND_ASCII]
+        return _ASCII.decode(encoding) == _ASCII.decode("ascii") and not any(
+            found and found.isascii() for found in written
+        )
     except UnicodeError:
         return False
 

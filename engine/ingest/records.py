@@ -113,7 +113,13 @@ def extract_text(member: Member, target: Path, encoding: str | None = None) -> E
             chunk = source.read(CHUNK)
             member.take(len(chunk))
             sha.update(chunk)
-            clean = cleaner.feed(chunk, final=not chunk)
+            try:
+                clean = cleaner.feed(chunk, final=not chunk)
+            except UnicodeError as error:  # such as UTF-16 without a byte order mark
+                raise IngestError(
+                    f"{member.name} is not {encoding} ({one_line(error)}): mend key "
+                    "source.encoding (without a byte order mark: utf-16-le or utf-16-be)"
+                ) from None
             copy.write(clean)
             last = clean.rfind(b"\n")
             unfinished = unfinished + len(clean) if last < 0 else len(clean) - last - 1

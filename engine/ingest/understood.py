@@ -171,9 +171,10 @@ class FileColumns:
 
     def _rows(self, rows: exp.Select) -> list[tuple[Any, ...]]:
         parameters: dict[str, object] = {"quarter": self.key.quarter}
-        if self.odd is not None and any(p.name == "odd" for p in rows.find_all(exp.Parameter)):
+        statement = rows.sql(dialect="duckdb")
+        if self.odd is not None and "$odd" in statement:
             parameters["odd"] = list(self.odd.numbers)
-        return self.warehouse.rows(rows.sql(dialect="duckdb"), parameters)
+        return self.warehouse.rows(statement, parameters)
 
     def _odd_value(self, name: str) -> exp.Expression:
         """Whether a value holds what could not be decoded: U+FFFD, or any character beyond ASCII in

@@ -41,11 +41,11 @@ from srsql.engine.release.manifest import (
     Figures,
     Parameters,
     private_manifest,
+    public_incomplete,
     released_rows,
     shown_k,
     store_metrics,
     store_private_manifest,
-    public_incomplete,
     store_public_manifest,
     suppression_facts,
 )
