@@ -42,7 +42,7 @@ _ANY, _KANA, _HANGUL = ".", "[\u3041-\u30ff]", "[\uac00-\ud7a3]"
 _EAST_ASIAN = (
     ("cp932", "cp932", _ANY, 0.0),
     ("euc_jp", "euc_jp", _KANA, 0.1),  # with less it is Chinese, which takes the same bytes
-    ("euc_kr", "euc_kr", _HANGUL, 0.5),
+    ("euc_kr", "euc_kr", _HANGUL, 0.95),
     ("gb18030", "gb2312", _ANY, 0.0),
     ("big5", "big5", _ANY, 0.0),
     ("gb18030", "gb18030", _ANY, 0.0),

@@ -265,7 +265,7 @@ def plain_age(text: str, decimal: str, *, with_unit: bool) -> tuple[bool, int | 
     return True, int(years) if years >= 0 and int(years) <= 120 else None
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     values=st.lists(VALUES, min_size=1, max_size=12),
     decimal=st.sampled_from([".", ","]),
