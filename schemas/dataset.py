@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -18,6 +18,23 @@ from srsql.schemas.roles import Name, Qid, QidSet, Sensitive, Signals, Source, S
 
 TERM_KEY = 1
 """The newest version of the key of a term."""
+
+
+class Unused(NamedTuple):
+    """Keys that a reader does not use."""
+
+    source: tuple[str, ...]
+    table: tuple[str, ...]
+
+
+_OF_FILES = ("period_pattern", "period_label", "deleted_files")
+UNUSED_KEYS = {
+    "csv": Unused(("period",), ("relation", "period_column")),
+    "dollar": Unused(("delimiter", "period"), ("relation", "period_column")),
+    "parquet": Unused(("delimiter", "encoding", "period"), ("relation", "period_column")),
+    "table": Unused(("delimiter", "encoding", *_OF_FILES), ("files", "required")),
+}
+"""Reader -> the keys of ``[source]`` and of ``[tables.NAME]`` that it does not use."""
 
 
 class Dataset(Strict):
@@ -91,7 +108,28 @@ class Dataset(Strict):
             del qid["groups"]
         for table in dump["tables"]:
             del table["optional"]  # every column is read, and a series says what it shows
+            del table["every_report"]  # it is checked, and changes nothing that is read
+        del dump["source"]["row_counts"]
+        for key in UNUSED_KEYS[self.source.reader].source:
+            del dump["source"][key]
         return dump
+
+    def unused_key(self) -> str | None:
+        """What is wrong with the first key that the reader of the source does not use, or None.
+
+        It is asked of a declaration that is new. One that a warehouse has from an earlier version
+        may have such a key, which was always passed over.
+        """
+        reader, unused = self.source.reader, UNUSED_KEYS[self.source.reader]
+        for key in unused.source:
+            if key in self.source.model_fields_set:
+                return f'key source.{key}: reader = "{reader}" does not use it: take it out'
+        for table in self.tables:
+            for key in unused.table:
+                if key in table.model_fields_set:
+                    where = f"tables.{table.name}.{key}"
+                    return f'key {where}: reader = "{reader}" does not use it: take it out'
+        return None
 
     def with_categories(self) -> Dataset:
         """The same dataset with every number that declares groups as a category over them."""
@@ -268,6 +306,7 @@ class Dataset(Strict):
         for table in self.tables:
             if table.name != self.report_table:
                 self._need(f"tables.{table.name}", table.name, self.report_id)
+            self._check_every_report(table)
             for column in table.publish:
                 self._check_published(table, column)
             for column in table.optional:
@@ -300,6 +339,10 @@ class Dataset(Strict):
                 raise ValueError(
                     f"qid.{qid.name}: the values of the derived column {made.name!r} are no "
                     'numbers: give kind = "categorical" with a hierarchy'
+                )
+            if made is not None and qid.unit_in_value:
+                raise ValueError(
+                    f"qid.{qid.name}.unit_in_value: the derived column {made.name!r} has no unit"
                 )
             if qid.unit_column:
                 self._need(f"qid.{qid.name}.unit_column", self.report_table, qid.unit_column)
@@ -531,6 +574,14 @@ class Dataset(Strict):
             raise ValueError(f"source.{min(given)}: tables are read, not files: take it out")
         if not tables and self.source.period != "label":
             raise ValueError('source.period: needs reader = "table"')
+
+    def _check_every_report(self, table: Table) -> None:
+        """Only a child table that must be there can be one in which each report has a row."""
+        key = f"tables.{table.name}.every_report"
+        if table.every_report and table.name == self.report_table:
+            raise ValueError(f"{key}: the report table has each report: take it out")
+        if table.every_report and not table.required:
+            raise ValueError(f"{key}: the table must be there then: take required = false out")
 
     def _check_signals(self, signals: Signals) -> None:
         """What signals count must be sensitive terms, and published."""

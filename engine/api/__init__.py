@@ -96,6 +96,15 @@ ARGUMENTS: Mapping[str, Argument] = {
     "max_reject_rate": Argument(
         "Stop when a larger share of the records is malformed", takes=Real(0, 1)
     ),
+    "max_unread": Argument(
+        "Stop when a larger share of the values of a quasi-identifier or a sensitive attribute is "
+        "not understood",
+        takes=Real(0, 1),
+    ),
+    "allow_incomplete": Argument(
+        "Take a period in although reports have no row in a table in which each must have one, "
+        "such as a sample; status, manifests and reports say so"
+    ),
     "ingest.if_needed": Argument(
         "Nothing is done, and that is no error, where the same files are loaded under the same "
         "schema; what differs is refused, unless --replace is given"

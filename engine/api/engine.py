@@ -176,15 +176,16 @@ class Engine:
     @api.reads(errors.IngestError)
     def ingest(
         self, sources: Sequence[str | Path] = (), *, dataset: Name = None, period: Word = None,
-        replace: bool = False, max_reject_rate: float = 0.01, if_needed: bool = False,
-        max_unpacked: Word = None, lake: Name = None, progress: Progress = None,
+        replace: bool = False, max_reject_rate: float = 0.01, max_unread: float = 0.05,
+        allow_incomplete: bool = False, if_needed: bool = False, max_unpacked: Word = None,
+        lake: Name = None, progress: Progress = None,
     ) -> Rows[IngestedPeriod]:  # fmt: skip
         """Load files, or tables of the connection, of one or more periods; see ``srsql ingest``."""
         chosen = dataset or self._dataset or api.FAERS
         schema, files = api.dataset_at(chosen), [Path(source) for source in sources]
         with self.warehouse.guarded():
             options = IngestOptions(period, replace, max_reject_rate, if_needed, max_unpacked,
-                                    None if lake is None else Path(lake))  # fmt: skip
+                max_unread, allow_incomplete, None if lake is None else Path(lake))  # fmt: skip
             return Rows(ingest(self.warehouse, files, schema, options, origin=str(chosen),
                                progress=progress), IngestedPeriod)  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""A file becomes records: unpacked, UTF-8, LF line ends, then one row for each record.
+"""A file becomes records: unpacked, clean lines (``encodings``), then one row for each record.
 
 Every reader leaves a temporary table or view of records (line, lines, field, fault): the record's
 first physical line, how many lines it takes, its fields as a list, and why it cannot be read at all
@@ -8,19 +8,19 @@ into memory as one piece.
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
 from sqlglot import exp
 
 from srsql.engine.errors import DatasetError, IngestError, one_line
+from srsql.engine.ingest.encodings import RETURN, SEPARATOR, UTF_8, Cleaner, OddLines
 from srsql.engine.ingest.sources import CHUNK, Member, Unpacking, most_unpacked
 from srsql.engine.warehouse.scratch import private_folder
 from srsql.engine.warehouse.statements import SPACE, SPACES, column, create, query, temporary
@@ -33,16 +33,6 @@ SPLIT_LINE = "srsql_split_line"
 """The view of the records of FAERS ASCII, of whose lines the table is: splitting a line where it is
 read takes less time than storing its fields and reading these."""
 LONGEST_LINE = 8 << 20
-SEPARATOR = "\U0010fffe"
-"""A noncharacter that no line holds after extraction: the line scan's column delimiter."""
-RETURN = "\U0010ffff"
-"""Stands for a carriage return inside a line, which DuckDB's reader would refuse."""
-
-_ODD = re.compile(f"[\udc80-\udcff\0{SEPARATOR}{RETURN}]")
-_REPAIR = {
-    chr(0xDC00 + byte): bytes([byte]).decode("cp1252", "ignore") or chr(byte)
-    for byte in range(0x80, 0x100)
-}
 
 
 @dataclass(frozen=True)
@@ -55,9 +45,14 @@ class ExtractedFile:
     lines: int
     """Physical lines; a missing final newline makes no difference. 0 for a binary file."""
     repaired: int
-    """Bytes that were not UTF-8 (now read as cp1252), NUL bytes (dropped), noncharacters."""
+    """Bytes that do not fit the encoding (of UTF-8: now read as cp1252), NUL bytes (dropped),
+    noncharacters."""
     returns: bool
     """Whether some line holds a carriage return that does not end it."""
+    odd: OddLines = field(default_factory=lambda: OddLines(UTF_8))
+    """The encoding by which it was read, and the lines that do not fit it."""
+    marked: bool = False
+    """A byte order mark said the encoding."""
 
 
 @dataclass(frozen=True)
@@ -100,79 +95,51 @@ def extract_binary(member: Member, target: Path) -> ExtractedFile:
     return ExtractedFile(target, sha.hexdigest(), lines=0, repaired=0, returns=False)
 
 
-def extract_text(member: Member, target: Path) -> ExtractedFile:
+def extract_text(member: Member, target: Path, encoding: str | None = None) -> ExtractedFile:
     """Copy ``member`` to ``target`` as clean UTF-8 lines.
+
+    Args:
+        member: the file.
+        target: where the lines go.
+        encoding: what the dataset declares; None: it declares none.
 
     Raises:
         IngestError: a line is longer than 8 MB, so that this is no text file.
     """
-    sha, cleaner = hashlib.sha256(), _Cleaner()
-    lines = unfinished = 0
+    sha, cleaner = hashlib.sha256(), Cleaner(encoding)
+    unfinished = 0
     with member.open() as source, target.open("wb") as copy:
         while True:
             chunk = source.read(CHUNK)
             member.take(len(chunk))
             sha.update(chunk)
-            clean = cleaner.feed(chunk, final=not chunk)
+            try:
+                clean = cleaner.feed(chunk, final=not chunk)
+            except UnicodeError as error:  # such as UTF-16 without a byte order mark
+                raise IngestError(
+                    f"{member.name} is not {encoding} ({one_line(error)}): mend key "
+                    "source.encoding (without a byte order mark: utf-16-le or utf-16-be)"
+                ) from None
             copy.write(clean)
-            lines += clean.count(b"\n")
             last = clean.rfind(b"\n")
             unfinished = unfinished + len(clean) if last < 0 else len(clean) - last - 1
             if unfinished > LONGEST_LINE:
                 raise IngestError(
-                    f"{member.name}: line {lines + 1} is longer than {LONGEST_LINE >> 20} MB: "
-                    "is it a text file?"
+                    f"{member.name}: line {cleaner.lines + 1} is longer than "
+                    f"{LONGEST_LINE >> 20} MB: is it a text file?"
                 )
             if not chunk:
                 break
+    lines = cleaner.lines + (unfinished > 0)
     return ExtractedFile(
-        target, sha.hexdigest(), lines + (unfinished > 0), cleaner.repaired, cleaner.returns
+        target,
+        sha.hexdigest(),
+        lines,
+        cleaner.repaired,
+        cleaner.returns,
+        cleaner.odd,
+        cleaner.marked,
     )
-
-
-class _Cleaner:
-    """Chunk by chunk: no BOM, LF line ends, every byte that is not UTF-8 read as cp1252."""
-
-    def __init__(self) -> None:
-        self.repaired = 0
-        self.returns = False
-        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        self._pending = b""
-        self._begun = False
-
-    def feed(self, chunk: bytes, *, final: bool) -> bytes:
-        """The next chunk, clean; a carriage return at its end waits for the next one."""
-        if chunk.isascii() and b"\0" not in chunk and not self._decoder.getstate()[0]:
-            clean = self._pending + chunk  # as most chunks are: nothing to decode or to repair
-            begun, open_end = bool(chunk), clean.endswith(b"\r")
-        else:
-            text = self._pending.decode() + self._decoder.decode(chunk, final)
-            begun, open_end = bool(text), text.endswith("\r")
-            if not self._begun:
-                text = text.removeprefix("\ufeff")
-            clean = self._without_odd(text).encode()
-        self._begun = self._begun or begun
-        self._pending = b""
-        if open_end:
-            self._pending, clean = b"" if final else b"\r", clean[:-1]
-        if b"\r" in clean:
-            clean = clean.replace(b"\r\n", b"\n")
-            if b"\r" in clean:
-                self.returns = True
-                clean = clean.replace(b"\r", RETURN.encode())
-        return clean
-
-    def _without_odd(self, text: str) -> str:
-        if text.isascii() and "\0" not in text:
-            return text
-        text, repairs = _ODD.subn(_repair, text)
-        self.repaired += repairs
-        return text
-
-
-def _repair(match: re.Match[str]) -> str:
-    odd = match[0]
-    return "" if odd == "\0" else _REPAIR.get(odd, "\ufffd")
 
 
 def read_records(

@@ -41,6 +41,7 @@ from srsql.engine.release.manifest import (
     Figures,
     Parameters,
     private_manifest,
+    public_incomplete,
     released_rows,
     shown_k,
     store_metrics,
@@ -566,6 +567,7 @@ def _publish(
         facts |= counted_persons(guarantee, float(request.match))
     facts[RELEASE_DATE] = request.date
     facts |= figures.pool
+    facts |= public_incomplete(warehouse, ingestion_id, model)
     facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
     if request.takes_rows_apart and request.terms:
         facts["terms_inferred"] = terms_inferred(current, request.terms)

@@ -133,7 +133,7 @@ def test_a_custom_dataset_comes_as_csv_or_parquet(
         warehouse,
         [source],
         dataset,
-        IngestOptions(period=" 2020 ", max_reject_rate=0.5),
+        IngestOptions(period=" 2020 ", max_reject_rate=0.5, max_unread=0.3),
         origin="clinic.toml",
     )
     (report,) = result.files
