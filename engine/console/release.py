@@ -81,6 +81,8 @@ def ingested_lines(item: IngestedPeriod) -> Iterator[str]:
     for file in item.files:
         for reason, count in file.reasons.items():
             yield f"  {file.file}: {count:,} x {reason}"
+        for name, count in file.cleaned.items():
+            yield f"  {file.file}: {count:,} x {name}: line ends or control characters made blanks"
     if item.deleted_cases:
         yield f"  {item.deleted_cases:,} cases on the DELETED list"
 

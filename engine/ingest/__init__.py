@@ -43,6 +43,7 @@ from srsql.engine.ingest.raw_tables import (
     load_statement,
 )
 from srsql.engine.ingest.records import (
+    CONTROLS,
     RECORD,
     ExtractedFile,
     RecordTable,
@@ -52,6 +53,7 @@ from srsql.engine.ingest.records import (
     extract_text,
     line_parameters,
     read_records,
+    report_ids,
     workspace,
 )
 from srsql.engine.ingest.rejects import FileKey
@@ -463,12 +465,14 @@ class _PeriodIngestion:
         key = FileKey(self.ingestion, self.source.quarter, member.name)
         if isinstance(ready, RelationRows):
             sha256, repaired = ready.sha256, 0
-            rows = RecordTable(ready.store, ready.columns, len(ready.columns), ready.records)
-            records, loaded = self._table(ready.table, rows, key)
+            width = len(ready.columns)
+            rows = RecordTable(ready.store, ready.columns, width, ready.records, cleaned=True)
+            records, loaded, cleaned = self._table(ready.table, rows, key)
         else:
             sha256, repaired = ready.sha256, ready.repaired
             if member.table is None:
                 records, loaded = self._withdrawn_cases(ready, key)
+                cleaned = {}
             else:
                 rows = read_records(
                     self.warehouse,
@@ -476,8 +480,9 @@ class _PeriodIngestion:
                     ready,
                     self.dataset.source,
                     self.options.max_unpacked,
+                    ids=report_ids(self.dataset, self.dataset.table(member.table)),
                 )
-                records, loaded = self._table(member.table, rows, key)
+                records, loaded, cleaned = self._table(member.table, rows, key)
             ready.path.unlink()
         counts = rejects.count_rejects(self.warehouse, self.ingestion, member.name)
         file = IngestedFile(
@@ -488,6 +493,7 @@ class _PeriodIngestion:
             rejected=sum(n for (kind, _), n in counts.items() if kind == "row"),
             values_rejected=sum(n for (kind, _), n in counts.items() if kind == "value"),
             repaired=repaired,
+            cleaned=cleaned,
             sha256=sha256,
         )
         self.progress(
@@ -497,8 +503,11 @@ class _PeriodIngestion:
         )
         return account.balanced(file)
 
-    def _table(self, name: str, records: RecordTable, key: FileKey) -> tuple[int, int]:
-        """Load one table's records; how many there are, and how many were loaded."""
+    def _table(
+        self, name: str, records: RecordTable, key: FileKey
+    ) -> tuple[int, int, dict[str, int]]:
+        """Load one table's records; how many there are, how many were loaded, and how many of their
+        values were cleaned, by column."""
         warehouse, dataset, declared = self.warehouse, self.dataset, self.dataset.table(name)
         places = column_places(key.file, dataset, declared, records)
         rows = records.table
@@ -514,9 +523,10 @@ class _PeriodIngestion:
         warehouse.run(statement)
         rejects.store_rejects(warehouse, dataset, declared, places, key, rows, self.place)
         loaded = account.count_loaded(warehouse, dataset, declared, key.quarter, rows, self.place)
+        cleaned = account.count_cleaned(warehouse, declared, places, records)
         drop_records(warehouse, rows)
         drop_temporary(warehouse, REJECTED)
-        return records.count, loaded
+        return records.count, loaded, cleaned
 
     def _withdrawn_cases(self, extracted: ExtractedFile, key: FileKey) -> tuple[int, int]:
         """Take in a list of withdrawn cases; how many lines it has, and how many are case ids."""
@@ -526,6 +536,7 @@ class _PeriodIngestion:
                 **line_parameters(extracted),
                 "ends": SPACES.removesuffix("]") + '$,;"]',
                 "integer": self.dataset.id_type == "integer",
+                "controls": CONTROLS,
             },
         )
         if self.forgotten is not None:
