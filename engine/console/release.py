@@ -89,6 +89,8 @@ def ingested_lines(item: IngestedPeriod) -> Iterator[str]:
                     f"  {file.file}: {column.unread:,} of {column.filled:,} values of "
                     f"{column.column} not understood ({column.share:.1%})"
                 )
+        for name, count in file.cleaned.items():
+            yield f"  {file.file}: {count:,} x {name}: line ends or control characters made blanks"
     for each in item.required:
         yield f"  {each.text}{' (--allow-incomplete)' if each.allowed else ''}"
     yield from (f"  warning: {text}" for text in item.warnings)

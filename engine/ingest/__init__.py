@@ -12,7 +12,7 @@ import lzma
 import threading
 import zipfile
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import (
     AbstractContextManager,
@@ -24,7 +24,8 @@ from contextlib import (
 )
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from types import MappingProxyType
+from typing import NamedTuple, Self
 
 import duckdb
 
@@ -46,6 +47,7 @@ from srsql.engine.ingest.raw_tables import (
     load_statement,
 )
 from srsql.engine.ingest.records import (
+    CONTROLS,
     RECORD,
     ExtractedFile,
     RecordTable,
@@ -55,6 +57,7 @@ from srsql.engine.ingest.records import (
     extract_text,
     line_parameters,
     read_records,
+    report_ids,
     workspace,
 )
 from srsql.engine.ingest.rejects import FileKey
@@ -349,6 +352,17 @@ def in_file_order(warehouse: Warehouse) -> Iterator[None]:
         warehouse.run("SET preserve_insertion_order = false")
 
 
+class _Loaded(NamedTuple):
+    """What became of the records of one file."""
+
+    records: int
+    loaded: int
+    columns: tuple[ColumnCount, ...] = ()
+    """What was understood of its columns."""
+    cleaned: Mapping[str, int] = MappingProxyType({})
+    """Column -> values that lost control characters or line ends."""
+
+
 @dataclass
 class _PeriodIngestion:
     """The ingestion of one period of one source."""
@@ -490,17 +504,17 @@ class _PeriodIngestion:
         member = self.source.members[place]
         key = FileKey(self.ingestion, self.source.quarter, member.name)
         text = ready.odd if isinstance(ready, ExtractedFile) and ready.lines else None
-        columns: list[ColumnCount] = []
         if isinstance(ready, RelationRows):
             sha256, repaired = ready.sha256, 0
-            rows = RecordTable(ready.store, ready.columns, len(ready.columns), ready.records)
-            records, loaded, columns = self._table(ready.table, rows, key)
+            width = len(ready.columns)
+            rows = RecordTable(ready.store, ready.columns, width, ready.records, cleaned=True)
+            loaded = self._table(ready.table, rows, key)
         else:
             sha256, repaired = ready.sha256, ready.repaired
             if text is not None:
                 need_fitting(member.name, text, ready.lines, self.options.max_reject_rate)
             if member.table is None:
-                records, loaded = self._withdrawn_cases(ready, key)
+                loaded = _Loaded(*self._withdrawn_cases(ready, key))
             else:
                 rows = read_records(
                     self.warehouse,
@@ -508,22 +522,24 @@ class _PeriodIngestion:
                     ready,
                     self.dataset.source,
                     self.options.max_unpacked,
+                    ids=report_ids(self.dataset, self.dataset.table(member.table)),
                 )
-                records, loaded, columns = self._table(member.table, rows, key, text)
+                loaded = self._table(member.table, rows, key, text)
             ready.path.unlink()
         counts = rejects.count_rejects(self.warehouse, self.ingestion, member.name)
         file = IngestedFile(
             table=member.table or account.WITHDRAWN,
             file=member.name,
-            records=records,
-            loaded=loaded,
+            records=loaded.records,
+            loaded=loaded.loaded,
             rejected=sum(n for (kind, _), n in counts.items() if kind == "row"),
             values_rejected=sum(n for (kind, _), n in counts.items() if kind == "value"),
             repaired=repaired,
+            cleaned=dict(loaded.cleaned),
             sha256=sha256,
             encoding=text.encoding if text is not None else "",
             odd_lines=len(text.numbers) if text is not None else 0,
-            columns=tuple(columns),
+            columns=loaded.columns,
         )
         self.progress(
             f"{place + 1} of {len(self.source.members)} files; {self.source.quarter} "
@@ -534,9 +550,8 @@ class _PeriodIngestion:
 
     def _table(
         self, name: str, records: RecordTable, key: FileKey, text: OddLines | None = None
-    ) -> tuple[int, int, list[ColumnCount]]:
-        """Load one table's records; how many there are, how many were loaded, and what was
-        understood of its columns. ``text``: the lines that do not fit the encoding."""
+    ) -> _Loaded:
+        """Load one table's records. ``text``: the lines that do not fit the encoding."""
         warehouse, dataset, declared = self.warehouse, self.dataset, self.dataset.table(name)
         places = column_places(key.file, dataset, declared, records, header_advice(text))
         rows = records.table
@@ -555,9 +570,10 @@ class _PeriodIngestion:
         file = FileColumns(warehouse, dataset, declared, key, self.place, rows, text)
         columns = file.counts()
         file.need(columns, self.options.max_unread)
+        cleaned = account.count_cleaned(warehouse, declared, places, records)
         drop_records(warehouse, rows)
         drop_temporary(warehouse, REJECTED)
-        return records.count, loaded, columns
+        return _Loaded(records.count, loaded, tuple(columns), cleaned)
 
     def _withdrawn_cases(self, extracted: ExtractedFile, key: FileKey) -> tuple[int, int]:
         """Take in a list of withdrawn cases; how many lines it has, and how many are case ids."""
@@ -567,6 +583,7 @@ class _PeriodIngestion:
                 **line_parameters(extracted),
                 "ends": SPACES.removesuffix("]") + '$,;"]',
                 "integer": self.dataset.id_type == "integer",
+                "controls": CONTROLS,
             },
         )
         if self.forgotten is not None:

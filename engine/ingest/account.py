@@ -6,7 +6,7 @@ the highest share that may be rejected, and written to the catalog.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
@@ -15,6 +15,7 @@ from sqlglot import exp
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest.completeness import RequiredTable
 from srsql.engine.ingest.raw_tables import Place, loadable
+from srsql.engine.ingest.records import RecordTable
 from srsql.engine.ingest.rejects import count_rejects
 from srsql.engine.ingest.understood import TOPIC as UNDERSTOOD
 from srsql.engine.ingest.understood import ColumnCount
@@ -55,6 +56,8 @@ class IngestedFile:
     """Lines that do not fit the encoding; of UTF-8, their stray bytes were read as cp1252."""
     columns: tuple[ColumnCount, ...] = ()
     """What was understood of the columns of quasi-identifiers and sensitive attributes."""
+    cleaned: dict[str, int] = field(default_factory=dict)
+    """Column -> values of loaded records that lost control characters or line ends."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,36 @@ def count_loaded(
     rows = exp.select(number).from_(place(dataset, declared.name))
     rows = rows.where(column("quarter").eq(exp.Placeholder()))
     return int(warehouse.value(rows.sql(dialect="duckdb"), [quarter]))
+
+
+def count_cleaned(
+    warehouse: Warehouse, declared: Table, places: Mapping[str, int], records: RecordTable
+) -> dict[str, int]:
+    """Values of the loaded records of one file that lost control characters or line ends.
+
+    Args:
+        warehouse: with the records of the file judged.
+        declared: the table that the file fills.
+        places: where its columns are in the file.
+        records: the records of the file.
+
+    Returns:
+        Column of the raw table -> number of its values, where there are any.
+    """
+    if not records.cleaned:
+        return {}
+    listed = loadable(records.table).select(
+        exp.alias_(exp.Anonymous(this="unnest", expressions=[column("cleaned", "r")]), "place")
+    )
+    counted = exp.select("place", exp.Count(this=exp.Star())).from_(listed.subquery("listed"))
+    found = dict(warehouse.rows(counted.group_by("place").sql(dialect="duckdb")))
+    targets = {source: name for name, many in declared.unpivot.items() for source in many}
+    cleaned: dict[str, int] = {}
+    for name, place in places.items():
+        if place in found:
+            target = targets.get(name, name)
+            cleaned[target] = cleaned.get(target, 0) + found[place]
+    return cleaned
 
 
 def count_orphans(warehouse: Warehouse, dataset: Dataset, declared: Table, quarter: str) -> int:
@@ -231,6 +264,11 @@ def record(warehouse: Warehouse, ingestion: int, files: Sequence[IngestedFile]) 
                     "unread": count.unread,
                 },
             )
+        for name, cleaned in file.cleaned.items():
+            warehouse.run(
+                query("ingest/account", "store_cleaned"),
+                {"ingestion": ingestion, "file": file.file, "name": name, "cleaned": cleaned},
+            )
 
 
 def record_required(
@@ -275,6 +313,7 @@ def read_account(
             file=file,
             sha256=sha256,
             reasons={r: n for (_, r), n in count_rejects(warehouse, ingestion, file).items()},
+            cleaned=dict(warehouse.rows(query("ingest/account", "cleaned"), {**key, "file": file})),
             **dict(zip(counts, numbers, strict=True)),
             **dict(zip(("encoding", "odd_lines"), texts.get(file, ("", 0)), strict=True)),
             columns=tuple(each for each in columns if each.table == table),

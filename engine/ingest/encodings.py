@@ -20,6 +20,9 @@ SEPARATOR = "\U0010fffe"
 RETURN = "\U0010ffff"
 """Stands for a carriage return inside a line, which DuckDB's reader would refuse."""
 UTF_8 = "utf-8"
+_CONTROL_BYTES = bytes(byte for byte in (*range(0x20), 0x7F) if byte != 0x0A)
+_CONTROLS_BEYOND_ASCII = re.compile(rb"\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")
+"""Control characters and line ends but line feeds, as UTF-8 writes them."""
 _MARKS = (
     (codecs.BOM_UTF8, UTF_8),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
@@ -143,7 +146,7 @@ class Cleaner:
 
     def __init__(self, declared: str | None = None) -> None:
         self.repaired = 0
-        self.returns = False
+        self.returns = self.controls = False
         self.lines = 0
         """Line ends so far."""
         self.marked = False
@@ -192,6 +195,7 @@ class Cleaner:
                 self.returns = True
                 clean = clean.replace(b"\r", RETURN.encode())
         self.lines += clean.count(b"\n")
+        self.controls = self.controls or has_controls(clean)
         return clean
 
     def _find_mark(self, begin: bytes) -> None:
@@ -210,6 +214,14 @@ class Cleaner:
         text, count = self._odd.subn(lambda found: _repaired(found[0], repairs), text)
         self.repaired += count
         return text
+
+
+def has_controls(text: bytes) -> bool:
+    """Whether UTF-8 holds a control character but line feeds, or U+2028 or U+2029; to delete takes
+    less time than to search."""
+    if len(text.translate(None, _CONTROL_BYTES)) < len(text):
+        return True
+    return not text.isascii() and _CONTROLS_BEYOND_ASCII.search(text) is not None
 
 
 def _repaired(odd: str, repairs: dict[str, str]) -> str:
