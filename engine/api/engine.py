@@ -382,10 +382,10 @@ class Engine:
         case_ids: Literal["as-released", "pseudonym"] = "as-released", key_file: Name = None,
         storage_version: Word = None, sign: Name = None, max_linkable: Number = None,
         allow_linkable: bool = False, stale: bool = False, if_needed: bool = False,
-        csv_safe: bool = False, publisher: Word = None, contact: Word = None, license: Word = None,
-        cite_as: Word = None, landing_page: Word = None, access: Access | None = None,
-        access_body: Word = None, legislation: Sequence[str] | None = None,
-        thesaurus: Sequence[str] | None = None,
+        csv_safe: bool = False, not_ids: Sequence[str] | None = None, publisher: Word = None,
+        contact: Word = None, license: Word = None, cite_as: Word = None, landing_page: Word = None,
+        access: Access | None = None, access_body: Word = None,
+        legislation: Sequence[str] | None = None, thesaurus: Sequence[str] | None = None,
         dataset: Name = None, series: str = MAIN, progress: Progress = None,
     ) -> Published:  # fmt: skip
         """Write the artifact of a released quarter, or of ``A:B``; see ``srsql publish``."""
@@ -396,9 +396,10 @@ class Engine:
         first = range_ends(quarter)[0] if is_range(quarter) else quarter
         with self.warehouse.guarded():
             schema = self._visible(series, first, dataset)
+            yes = api.consent(max_linkable, allow_linkable)
             asked = Publication(quarter, Path(to), series, format, case_ids, keys[0],
-                                storage_version, api.consent(max_linkable, allow_linkable), keys[1],
-                                stale, if_needed, csv_safe, read_stated(schema, told))  # fmt: skip
+                                storage_version, yes, keys[1], stale, if_needed, csv_safe,
+                                tuple(not_ids or ()), read_stated(schema, told))  # fmt: skip
             return publish(self.warehouse, schema, asked, progress)
 
     @api.reads(errors.SrsqlError)

@@ -8,7 +8,7 @@ reads a source or makes a release; which columns there are is read off the views
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -31,6 +31,8 @@ TOPIC = "checks/published_text"
 TEXTS, WORDS, IDS, FOUND, HELD = (
     "published_text", "published_word", "source_id", "found_id", "held_id",
 )  # fmt: skip
+OF_IDS = "with an id of another report or case"
+"""How the scopes end that tell of ids."""
 NAMED = 20
 """Ids that a refusal names."""
 AT_ENDS = r"^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$"
@@ -61,29 +63,44 @@ def check_text(evidence: Evidence) -> list[Measure]:
     Raises:
         PublishedIdError: a text holds an id of others; the text names it, and says what to do.
     """
-    shown = text_columns(evidence.release)
-    queries = held_ids(evidence.release, shown, keyed=_keyed(evidence.release))
-    queries[HELD] = queries[HELD].where(_not_accepted(evidence.not_ids))
-    rows = evidence.ask(
-        "check_text",
-        literal(TEXTS),
-        literal(HELD),
-        tables={name: each.sql("duckdb") for name, each in queries.items()},
-    )
-    broken = [row for row in rows if row[-1] is False]
-    if broken and all("ids of other" in row[2] for row in broken):
-        raise PublishedIdError(_refusal(evidence, broken, queries))
+    rows, ids = _examined(evidence)
+    if ids and _only_ids(rows):
+        raise PublishedIdError(
+            f"the release failed its own check_text: {_refusal(rows, ids)}; nothing was released"
+        )
     return rows
+
+
+def text_fault(evidence: Evidence) -> str:
+    """What is wrong with the texts of a release that is out, and what to do; empty: nothing."""
+    return _refusal(*_examined(evidence))
 
 
 def accepted_ids(evidence: Evidence) -> list[str]:
     """Those of ``not_ids`` that texts of a release hold and that are ids of others as well."""
     if not evidence.not_ids:
         return []
-    shown = text_columns(evidence.release)
-    queries = held_ids(evidence.release, shown, keyed=_keyed(evidence.release))
-    queries[HELD] = queries[HELD].where(exp.not_(_not_accepted(evidence.not_ids)))
+    queries = _queries(evidence, exp.not_(_not_accepted(evidence.not_ids)))
     return _named_ids(evidence, queries)
+
+
+def _queries(evidence: Evidence, of_ids: exp.Expr) -> dict[str, exp.Select]:
+    release = evidence.release
+    keyed = bool(release.warehouse.value(query(TOPIC, "keyed"), {"release": release.release_id}))
+    queries = held_ids(release, text_columns(release), keyed=keyed)
+    return queries | {HELD: queries[HELD].where(of_ids)}
+
+
+def _examined(evidence: Evidence) -> tuple[list[Measure], list[str]]:
+    """The uniform rows, and the ids of others that texts hold."""
+    queries = _queries(evidence, _not_accepted(evidence.not_ids))
+    rows = evidence.ask(
+        "check_text",
+        literal(TEXTS),
+        literal(HELD),
+        tables={name: each.sql("duckdb") for name, each in queries.items()},
+    )
+    return rows, [] if all(row[-1] for row in rows) else _named_ids(evidence, queries)
 
 
 def text_columns(release: Release) -> list[TextColumn]:
@@ -234,10 +251,6 @@ def _bare(value: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="regexp_replace", expressions=[upper, *texts])
 
 
-def _keyed(release: Release) -> bool:
-    return bool(release.warehouse.value(query(TOPIC, "keyed"), {"release": release.release_id}))
-
-
 def _not_accepted(not_ids: Sequence[str]) -> exp.Expr:
     listed = [exp.Literal.string(text.strip().upper()) for text in not_ids]
     return exp.not_(column("id", "h").isin(*listed)) if listed else exp.true()
@@ -250,18 +263,22 @@ def _named_ids(evidence: Evidence, queries: dict[str, exp.Select]) -> list[str]:
     return [text for (text,) in evidence.release.warehouse.rows(named)]
 
 
-def _refusal(evidence: Evidence, broken: Sequence[Measure], queries: dict[str, exp.Select]) -> str:
-    ids = _named_ids(evidence, queries)
-    more = f" and {len(ids) - NAMED:,} more" if len(ids) > NAMED else ""
+def _only_ids(rows: Sequence[Measure]) -> bool:
+    return all(row[-1] or row[2].endswith(OF_IDS) for row in rows)
+
+
+def _refusal(rows: Sequence[Measure], ids: Sequence[str]) -> str:
+    """What is wrong, and what to do."""
+    faults = [
+        f"{violating:,.0f} of {total:,.0f} texts of {' '.join(scope.split(': '))}"
+        for _, _, scope, violating, total, _, _, passed in rows
+        if not passed
+    ]
+    if not ids:
+        return "; ".join(faults)
     listed = ",".join(ids[:NAMED])
+    more = f" and {len(ids) - NAMED:,} more" if len(ids) > NAMED else ""
     return (
-        f"the release failed its own check_text: {'; '.join(_counted(broken))} ({listed}{more}); "
-        "nothing was released: a text holds what another record says, mend the source, or give "
-        f"--not-ids {listed} if you have looked and these numbers are no ids there"
+        f"{'; '.join(faults)} ({listed}{more}): one value holds what another record says, mend the "
+        f"source; if you have looked and these are no ids there, give --not-ids {listed}"
     )
-
-
-def _counted(broken: Sequence[Measure]) -> Iterator[str]:
-    for _, _, scope, violating, total, *_ in broken:
-        place, _, what = scope.partition(": ")
-        yield f"{violating:,.0f} of {total:,.0f} texts of {place} hold {what}"

@@ -28,11 +28,11 @@ judged AS (
 ),
 
 kinds AS (
-    SELECT 1 AS kind, 'line ends and control characters' AS what
+    SELECT 1 AS kind, 'with a line end or control character' AS what
     UNION ALL
-    SELECT 2 AS kind, 'lengths' AS what
+    SELECT 2 AS kind, 'longer than declared' AS what
     UNION ALL
-    SELECT 3 AS kind, 'ids of other reports and cases' AS what
+    SELECT 3 AS kind, 'with an id of another report or case' AS what
 ),
 
 counts AS (
@@ -54,7 +54,7 @@ found AS (
     FROM counts AS c
     WHERE c.violating > 0
     UNION ALL
-    SELECT c.kind, 'texts: ' || c.what AS scope, 0 AS violating, sum(c.total) AS total
+    SELECT c.kind, 'all columns: ' || c.what AS scope, 0 AS violating, sum(c.total) AS total
     FROM counts AS c
     GROUP BY c.kind, c.what
     HAVING sum(c.violating) = 0
