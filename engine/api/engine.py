@@ -393,13 +393,12 @@ class Engine:
         told = {"publisher": publisher, "contact": contact, "license": license, "cite_as": cite_as,
                 "landing_page": landing_page, "access": access, "access_body": access_body,
                 "legislation": tuple(legislation or ()), "thesaurus": thesaurus}  # fmt: skip
-        first = range_ends(quarter)[0] if is_range(quarter) else quarter
+        yes, known = api.consent(max_linkable, allow_linkable), tuple(not_ids or ())
         with self.warehouse.guarded():
-            schema = self._visible(series, first, dataset)
-            yes = api.consent(max_linkable, allow_linkable)
+            schema = self._visible(series, quarter.partition(":")[0].strip(), dataset)
             asked = Publication(quarter, Path(to), series, format, case_ids, keys[0],
-                                storage_version, yes, keys[1], stale, if_needed, csv_safe,
-                                tuple(not_ids or ()), read_stated(schema, told))  # fmt: skip
+                                storage_version, yes, keys[1], stale, if_needed, csv_safe, known,
+                                read_stated(schema, told))  # fmt: skip
             return publish(self.warehouse, schema, asked, progress)
 
     @api.reads(errors.SrsqlError)

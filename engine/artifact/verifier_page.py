@@ -122,9 +122,7 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
         "earlier": list(dataset.earlier_versions),
         "optional": dataset.optional_columns,
         "columns": list(columns.items()),
-        "lengths": {
-            f"{t.name}.{n}": most for t in dataset.tables for n, most in t.max_length.items()
-        },
+        "lengths": lengths,
         "attributes": [_attribute(qid) for qid in dataset.qid],
         "trees": trees,
     }

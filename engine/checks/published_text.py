@@ -66,7 +66,7 @@ def check_text(evidence: Evidence) -> list[Measure]:
     rows, ids = _examined(evidence)
     if ids and _only_ids(rows):
         raise PublishedIdError(
-            f"the release failed its own check_text: {_refusal(rows, ids)}; nothing was released"
+            f"the release failed its own check_text, nothing was released: {_refusal(rows, ids)}"
         )
     return rows
 
