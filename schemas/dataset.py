@@ -14,7 +14,20 @@ from pydantic import Field, model_validator
 
 from srsql.schemas.derived import PUBLISHED, WITHHELD, Derived, Number, Place
 from srsql.schemas.hierarchy import Hierarchy
-from srsql.schemas.roles import Name, Qid, QidSet, Sensitive, Signals, Source, Strict, Table
+from srsql.schemas.roles import (
+    LONGEST_TEXT,
+    Name,
+    Qid,
+    QidSet,
+    Sensitive,
+    Signals,
+    Source,
+    Strict,
+    Table,
+)
+
+MOST_LENGTH = 1_000_000
+"""Characters that a published text can be declared to have at most."""
 
 TERM_KEY = 1
 """The newest version of the key of a term."""
@@ -109,6 +122,7 @@ class Dataset(Strict):
         for table in dump["tables"]:
             del table["optional"]  # every column is read, and a series says what it shows
             del table["every_report"]  # it is checked, and changes nothing that is read
+            del table["max_length"]  # a release with a longer text is refused
         del dump["source"]["row_counts"]
         for key in UNUSED_KEYS[self.source.reader].source:
             del dump["source"][key]
@@ -235,6 +249,13 @@ class Dataset(Strict):
         return {(table.name, name) for table in self.row_tables for name in table.publish}
 
     @property
+    def longest_term(self) -> int:
+        """Characters of a term that is told apart from its row: it may be put together from two
+        columns, such as a drug with its role."""
+        declared = [most for table in self.tables for most in table.max_length.values()]
+        return 2 * max(LONGEST_TEXT, *declared, 0)
+
+    @property
     def optional_columns(self) -> list[str]:
         """What a series may ask for, as ``table.column``."""
         return [f"{table.name}.{name}" for table in self.tables for name in table.optional]
@@ -304,6 +325,7 @@ class Dataset(Strict):
             self._check_signals(self.signals)
         self._check_reader()
         for table in self.tables:
+            self._check_lengths(table)
             if table.name != self.report_table:
                 self._need(f"tables.{table.name}", table.name, self.report_id)
             self._check_every_report(table)
@@ -431,6 +453,19 @@ class Dataset(Strict):
                 f"{key}: {column!r} is a quasi-identifier, which is released as a region: "
                 "take it out"
             )
+
+    def _check_lengths(self, table: Table) -> None:
+        """A length is declared of what can be published, and is one."""
+        named = {
+            a.column for a in (*self.sensitive, *self.quasi_sensitive) if a.table == table.name
+        }
+        shown = {*table.publish, *table.optional, *named}
+        for column, most in table.max_length.items():
+            key = f"tables.{table.name}.max_length.{column}"
+            if column not in shown:
+                raise ValueError(f"{key}: no published column has this name: take it out")
+            if not 0 < most <= MOST_LENGTH:
+                raise ValueError(f"{key}: give 1 to {MOST_LENGTH:,} characters")
 
     def _check_optional(self, table: Table, column: str) -> None:
         """An optional column could be published, and no series has it already."""

@@ -15,6 +15,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+LONGEST_TEXT = 500
+"""Characters that a published text may have where its table declares no other length."""
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _WORD = r'(?:"(?:[^"]|"")+"|[^\W\d]\w*)'
 
@@ -167,10 +169,17 @@ class Table(Strict):
     optional: tuple[Name, ...] = ()
     """Columns of a child table that leave the house as they are where a series asks for them
     (``--columns``), and not otherwise."""
+    max_length: dict[Name, int] = Field(default_factory=dict)
+    """Published or optional column -> characters that its texts have at most; of the others 500. A
+    release with a longer text is refused: it may be several records in one."""
     serial: dict[Name, Name] = Field(default_factory=dict)
     """Published column that numbers things of a report -> name of the numbering, which tables may
     share. Series with pseudonyms publish 1, 2, 3 ... instead, since some sources number across all
     reports (legacy AERS drug_seq), which is as good as a report id."""
+
+    def longest(self, column: str) -> int:
+        """Characters that a text of a column has at most where it is published."""
+        return self.max_length.get(column, LONGEST_TEXT)
 
 
 class Qid(Strict):

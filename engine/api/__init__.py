@@ -123,6 +123,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     # release, confirm, correct, publish, export
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
+    "not_ids": Argument(declared(Request)["not_ids"].help, "none", Names()),
     "date": Argument(declared(Request)["date"].help, "today", Day()),
     "carrier": Argument(takes=Instance((Carrier,), "a carrier, such as SparkCarrier(session)")),
     # correct

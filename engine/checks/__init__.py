@@ -48,6 +48,7 @@ class Evidence:
         by_report: bool = False,
         terms: ReleasedTerms | None = None,
         exposed: bool = True,
+        not_ids: Sequence[str] = (),
     ) -> None:
         """Take a release within its transaction; ``srsql_identity`` tells whose its rows are.
 
@@ -58,9 +59,11 @@ class Evidence:
             by_report: every report was taken for a case of its own.
             terms: that it released apart from records; None: as the catalog has them.
             exposed: it is or is about to be out, so that the verdicts on its series are kept.
+            not_ids: words of texts that are ids as well, and stand for something else there.
         """
         self.release = release
         self.exposed = exposed
+        self.not_ids = tuple(not_ids)
         self.built = list(built)
         self.by_report = by_report
         self._covers = covers

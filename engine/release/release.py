@@ -112,6 +112,7 @@ from srsql.engine.warehouse.extras import need
 from srsql.engine.warehouse.lake import lies_in_lake, need_periods
 from srsql.engine.warehouse.layout import SHAPES, Built
 from srsql.engine.warehouse.releases import (
+    NOT_IDS,
     Release,
     find_ingestion,
     not_ingested,
@@ -277,6 +278,8 @@ def _told(current: Release, request: Request, series: Series) -> dict[str, Any]:
         told["changes"] = list(request.remembered.changes)
     if request.remembered:
         told["parameters"] = [asdict(each) for each in request.remembered.parameters]
+    if request.not_ids:
+        told[NOT_IDS] = list(request.not_ids)
     if request.remembered and request.draft:
         told["remembered"] = draft_memory(current.warehouse, series, request.remembered)
     return told
@@ -520,6 +523,7 @@ def _evidence(current: Release, request: Request, tables: list[Built]) -> Eviden
         by_report=model.record_unit == "report",
         terms=terms.released(model.term_format) if terms else None,
         exposed=not request.draft,
+        not_ids=request.not_ids or (),
     )
 
 
