@@ -50,7 +50,7 @@ from srsql.engine.terms.baskets import term_queries
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.database_file import connection
 from srsql.engine.warehouse.frames import FORMULA, NUMBER
-from srsql.engine.warehouse.layout import CLUSTER, Built
+from srsql.engine.warehouse.layout import CLUSTER, Built, key_column, key_columns
 from srsql.engine.warehouse.statements import (
     column,
     create,
@@ -202,7 +202,8 @@ def _columns(dataset: Dataset, source: DatasetTable, *, numbers: bool) -> tuple[
             plain = "derived"
         role = roles.get((source.name, name), plain)
         columns.append(Column.model_validate({"name": name, "type": "VARCHAR", "role": role}))
-    return tuple(columns)
+    keys = key_columns(dataset, source.name).values()
+    return (*columns, *(Column(name=key, type="VARCHAR", role="term key") for key in keys))
 
 
 def _region(qid: Qid) -> list[Column]:
@@ -361,7 +362,7 @@ class Staging:
         cells: list[exp.Query] = [
             exp.select(
                 column(dataset.case_id, "t").as_("holder"),
-                normalized(column(each.name, "t")).as_("value"),
+                _value(dataset, column(each.name, "t")).as_("value"),
             ).from_(self._place(number, item.name, quarter))
             for item in tables
             for each in item.columns
@@ -430,6 +431,11 @@ class Staging:
             self.con.execute(comment_statement("artifact", comment))
         self.con.execute("CHECKPOINT artifact")
         self.con.execute("DETACH artifact")
+
+
+def _value(dataset: Dataset, term: exp.Column) -> exp.Expr:
+    """By what a staged term is counted: the key that was released beside it."""
+    return column(key_column(term.name), "t") if dataset.term_key else normalized(term)
 
 
 def _how_shown(dataset: Dataset, qid: Qid) -> exp.Case:
