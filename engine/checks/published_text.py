@@ -16,7 +16,7 @@ from sqlglot import exp
 from srsql.engine.checks import Evidence
 from srsql.engine.errors import PublishedIdError
 from srsql.engine.measures import Measure
-from srsql.engine.warehouse.layout import raw_table, region_columns
+from srsql.engine.warehouse.layout import key_columns, raw_table, region_columns
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import (
     column,
@@ -106,11 +106,19 @@ def _examined(evidence: Evidence) -> tuple[list[Measure], list[str]]:
 def text_columns(release: Release) -> list[TextColumn]:
     """Every column of the views of a release that shows texts, as the catalog of DuckDB has them.
 
+    Keys of terms are left out: ``check_term_keys`` derives each anew from the text beside it.
+
     Args:
         release: whose views are there.
     """
+    dataset = release.visible_dataset
+    keys = {
+        (t.name, key) for t in dataset.row_tables for key in key_columns(dataset, t.name).values()
+    }
     rows = release.warehouse.rows(query(TOPIC, "text_columns"), {"schema": release.schema})
-    return [_text_column(release.dataset, view, name) for view, name in rows]
+    return [
+        _text_column(release.dataset, view, name) for view, name in rows if (view, name) not in keys
+    ]
 
 
 def _text_column(dataset: Dataset, view: str, name: str) -> TextColumn:
