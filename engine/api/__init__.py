@@ -97,6 +97,15 @@ ARGUMENTS: Mapping[str, Argument] = {
     "max_reject_rate": Argument(
         "Stop when a larger share of the records is malformed", takes=Real(0, 1)
     ),
+    "max_unread": Argument(
+        "Stop when a larger share of the values of a quasi-identifier or a sensitive attribute is "
+        "not understood",
+        takes=Real(0, 1),
+    ),
+    "allow_incomplete": Argument(
+        "Take a period in although reports have no row in a table in which each must have one, "
+        "such as a sample; status, manifests and reports say so"
+    ),
     "ingest.if_needed": Argument(
         "Nothing is done, and that is no error, where the same files are loaded under the same "
         "schema; what differs is refused, unless --replace is given"
@@ -115,6 +124,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     # release, confirm, correct, publish, export
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
+    "not_ids": Argument(declared(Request)["not_ids"].help, "none", Names()),
     "date": Argument(declared(Request)["date"].help, "today", Day()),
     "carrier": Argument(takes=Instance((Carrier,), "a carrier, such as SparkCarrier(session)")),
     # correct

@@ -126,6 +126,7 @@ def status_parts(found: Status) -> Parts:
             )
         else:
             yield f"no {title} yet"
+    yield from map(printable, found.incomplete)
     yield from found.stale
 
 

@@ -77,6 +77,7 @@ from srsql.engine.warehouse.catalog import term_key
 from srsql.engine.warehouse.lake import need_periods
 from srsql.engine.warehouse.layout import IDENTITY, Built, raw_table, store_of
 from srsql.engine.warehouse.releases import (
+    NOT_IDS,
     Release,
     as_released,
     claims_of,
@@ -426,7 +427,12 @@ def _make(
         released_rows(warehouse, stores),
         links=look_at(warehouse, current.dataset, current.release_id).links,
     )  # fmt: skip
-    evidence = Evidence(current, built=built, covers=model.covers_earlier_regions == "later")
+    evidence = Evidence(
+        current,
+        built=built,
+        covers=model.covers_earlier_regions == "later",
+        not_ids=standing.manifest.get(NOT_IDS, ()),
+    )
     with clock.stage("checks"):
         checks = prove(evidence, "checks")
     with clock.stage("audit"):

@@ -156,6 +156,9 @@ def as_released(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Data
     return dataset.with_categories() if taken else dataset
 
 
+NOT_IDS = "not_ids"
+"""Key of the private manifest: words of published texts that are ids as well, and are none there.
+"""
 PER = 10_000
 ONE_VALUE = f"suppressed_one_value_per_{PER}"
 """Column of the public manifest: the largest share of cases of which one value is suppressed."""

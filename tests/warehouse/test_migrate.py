@@ -25,7 +25,7 @@ OLD = Path(__file__).parents[1] / "fixtures" / "release_0_1"
 # a series has, what is missing in it, what has left a release, what wrote the warehouse, nor a lake
 VARIES = {
     "bytes_on_disk", "software_version", "path", "ids", "series", "gaps", "without_calendar",
-    "stale", "runs", "lake",
+    "stale", "runs", "lake", "incomplete",
 }  # fmt: skip
 
 # version 0.1 took whoever was in a version of the same quarter for an old case; one release differs

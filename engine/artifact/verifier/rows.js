@@ -40,7 +40,8 @@ class Dictionary {
 
 /**
  * @typedef {{name: string, type: string, role: string, attribute: string | null,
- *   dictionary: Dictionary, codes: number[]}} Column A missing value has the code -1.
+ *   max_length?: number | null, dictionary: Dictionary, codes: number[]}} Column A missing value has
+ *   the code -1.
  * @typedef {{name: string, columns: Column[], rows: number}} Rows Of one quarter.
  */
 

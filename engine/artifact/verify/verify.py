@@ -35,6 +35,7 @@ from srsql.engine.artifact.verify import (
     NOISE,
     NOISY,
     NOT_JOINED,
+    NOT_THEIR_IDS,
     OF_OTHERS,
     SEVERAL,
     SILENT,
@@ -88,6 +89,7 @@ from srsql.engine.artifact.verify.rows import (
     region_text,
     run_check,
 )
+from srsql.engine.artifact.verify.texts import text_check
 from srsql.engine.errors import SrsqlError, VerifyError, one_line
 from srsql.engine.warehouse.statements import (
     STEPS,
@@ -194,7 +196,7 @@ class _Part:
     unproved: tuple[str, ...] = ()
 
 
-_OF_ROWS = (*LOAD_CHECKS, *ROW_CHECKS, "bounds", "keys", *CLAIM_CHECKS)
+_OF_ROWS = (*LOAD_CHECKS, "texts", *ROW_CHECKS, "bounds", "keys", *CLAIM_CHECKS)
 
 
 def _verify_folder(folder: Path, memory_limit: str | None) -> tuple[list[Check], list[_Part]]:
@@ -257,6 +259,8 @@ def _verify_part(
         return _Part(place, tuple(checks), tuple(n for n in _OF_ROWS if n != "columns"))
     unproved: list[str] = []
     try:
+        texts, accepted = text_check(con, manifest)
+        checks.append(texts)
         checks += check_rows(con, folder, manifest)
         checks += check_chunks(con, folder, manifest)
         checks += [check for check in [key_check(con, folder, manifest)] if check]
@@ -267,6 +271,8 @@ def _verify_part(
         made = derived_check(con, manifest, trees)
         checks += [each for each in (made, sets_check(con, manifest)) if each]
         unproved = _check_claims(con, folder, manifest, trees, checks)
+        if accepted:
+            unproved.append(NOT_THEIR_IDS.format(quarter=manifest.quarter, ids=accepted))
     except (ValueError, duckdb.Error) as error:
         checks[0] = replace(claims, faults=[*claims.faults, one_line(error)])
         return _Part(place, tuple(checks), _OF_ROWS[len(LOAD_CHECKS) :])
