@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +15,10 @@ from support.quarters import Report, crowd, write_quarter
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import QueryError
 
-KEYS = {"Nausea": "nausea", "NAUSEA": "nausea", "na\u00fasea.": "nausea", "Beta - thal": "beta-thal",
-        "BETA\u2013THAL": "beta-thal", "Rash": "rash"}  # fmt: skip
+KEYS = {
+    "Nausea": "nausea", "NAUSEA": "nausea", "na\u00fasea.": "nausea", "Beta - thal": "beta-thal",
+    "BETA\u2013THAL": "beta-thal", "Rash": "rash",
+}  # fmt: skip
 
 
 def reports() -> list[Report]:
@@ -30,12 +31,12 @@ def reports() -> list[Report]:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("spellings")
     with Engine(folder / "w.duckdb") as engine:
         engine.ingest([write_quarter(folder, "2011Q4", reports())])
         engine.release("2011Q4", k=3, theta="1", seed=1)
-    yield folder
+    return folder
 
 
 def counted() -> list[tuple[str, str, int, int]]:
@@ -76,5 +77,5 @@ def test_released_rows_tell_the_same_of_what_they_show(place: Path) -> None:
             term: count for term, count in shown.items() if KEYS[term] != "rash"
         }
         assert engine.spellings(column="drugname").spellings == ()
-        with pytest.raises(QueryError, match="no such column with terms .*drugname"):
+        with pytest.raises(QueryError, match="no such column with terms"):
             engine.spellings(column="role_cod")
