@@ -20,6 +20,7 @@ from srsql.engine.audit.audit import Audit, audit
 from srsql.engine.audit.plan import ATTACKS, AuditOptions
 from srsql.engine.audit.verdicts import kept_audit
 from srsql.engine.checks import catalog_facts
+from srsql.engine.checks.folded_terms import folded_terms
 from srsql.engine.checks.registry import judged
 from srsql.engine.checks.series import measure_series
 from srsql.engine.errors import AuditError, DatasetError, QueryError, SignalError, SrsqlError
@@ -278,6 +279,8 @@ ARGUMENTS: Mapping[str, Argument] = {
         "A column and a level of a dictionary, such as drugname=ingredient:drugs.csv", takes=Text()
     ),
     "drugs.quarter": _RELEASED_OR_LOADED,
+    "column": Argument("A column with drugs or terms, such as pt", "all of them"),
+    "spellings.quarter": _RELEASED_OR_LOADED,
     "unmatched": Argument("Only the values that the dictionary lacks"),
     "allow_unknown": Argument("Count names that no row has as none, instead of refusing them"),
     # compare, advise
@@ -435,7 +438,8 @@ def audited(
                 "found by their own bounds: leave the other options out"
             )
         return kept_audit(warehouse, visible, series, asked.quarter)
-    return audit(warehouse, visible, series, replace(asked, union=True), progress)
+    found = audit(warehouse, visible, series, replace(asked, union=True), progress)
+    return replace(found, folded=folded_terms(warehouse, visible, series, asked.quarter))
 
 
 def all_measures(

@@ -27,6 +27,7 @@ from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest, intake
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, Asking, query
 from srsql.engine.query.coverage import Coverage, coverage
+from srsql.engine.query.spellings import Spellings, spellings
 from srsql.engine.release.correct import Correction, CorrectionRequest, correct
 from srsql.engine.release.draft import confirm
 from srsql.engine.release.explain import Explained, explain
@@ -68,6 +69,7 @@ from srsql.engine.warehouse.frames import Kind, Rows, shaped
 from srsql.engine.warehouse.levels import names_dropped, read_levels
 from srsql.engine.warehouse.releases import (
     Stale,
+    key_of,
     need_cases,
     over_lattice,
     released_id,
@@ -632,6 +634,20 @@ class Engine:
             return coverage(self.warehouse, schema, asked, series=series if released_only else None,
                             quarter=quarter, unmatched=unmatched)  # fmt: skip
 
+    @api.reads(errors.QueryError)
+    def spellings(
+        self, *, column: Word = None, quarter: Word = None, released_only: bool = False,
+        dataset: Name = None, series: str = MAIN,
+    ) -> Spellings:  # fmt: skip
+        """The terms that reports spell in several ways, by cases; see ``srsql spellings``."""
+        with self.warehouse.guarded(), names_dropped(self.warehouse):
+            schema = self._of(quarter, dataset)
+            if released_only:
+                schema = self._visible(series, quarter, dataset)
+                need_cases(self.warehouse, schema.name, series, errors.QueryError)
+            return spellings(self.warehouse, schema, column, quarter=quarter,
+                             series=series if released_only else None)  # fmt: skip
+
     @api.reads(errors.CompareError)
     def compare(
         self, quarters: str, grid: Grid, out: str | Path, *, rules: Rules | None = None,
@@ -683,4 +699,5 @@ class Engine:
     def _released(self, quarter: str, name: Name, series: str) -> tuple[Dataset, int]:
         schema = self._of(quarter, name)
         found = released_id(self.warehouse, schema, quarter, series)
+        schema = schema.keyed(key_of(self.warehouse, found))
         return with_waiting(self.warehouse, schema, series, found), found
