@@ -13,7 +13,7 @@ import codecs
 import hashlib
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -62,6 +62,10 @@ _CONTROLS_BEYOND_ASCII = re.compile(rb"\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")
 _NOTHING = r"[^\x{0}-\x{10ffff}]"
 """A regular expression that matches nothing."""
 
+_PLAIN_TYPE = re.compile(
+    "(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DECIMAL.*|DOUBLE|FLOAT|BOOLEAN|UUID|DATE|TIME.*)"
+)
+"""Types of DuckDB whose values as text hold no control character."""
 _ODD = re.compile(f"[\udc80-\udcff\0{SEPARATOR}{RETURN}]")
 _REPAIR = {
     chr(0xDC00 + byte): bytes([byte]).decode("cp1252", "ignore") or chr(byte)
@@ -380,7 +384,8 @@ def _read_parquet(
 ) -> RecordTable:
     path = _glob(extracted.path)
     count = int(warehouse.value(query("ingest/records", "parquet_rows"), {"path": path}))
-    columns = [name for name, _ in parquet_columns(warehouse, extracted.path)]
+    types = dict(parquet_columns(warehouse, extracted.path))
+    columns = list(types)
     values = [exp.cast(column(name, "file"), "VARCHAR") for name in columns]
     reader = exp.Anonymous(
         this="read_parquet",
@@ -395,7 +400,10 @@ def _read_parquet(
         call("coalesce", exp.Sum(this=call("strlen", value.copy())), exp.Literal.number(0))
         for value in values
     ]
-    for size in warehouse.rows(exp.select(*sizes).from_(file.copy()).sql(dialect="duckdb"))[0]:
+    texts = [value for value, kind in zip(values, types.values(), strict=True) if _has_text(kind)]
+    facts = exp.select(*sizes, _any_control(texts)).from_(file.copy())
+    *found, odd = warehouse.rows(facts.sql(dialect="duckdb"))[0]
+    for size in found:
         unpacking.take(int(size))
     line = exp.Add(this=column("file_row_number", "file"), expression=exp.Literal.number(2))
     records = exp.select(
@@ -406,10 +414,26 @@ def _read_parquet(
         exp.alias_(exp.cast(exp.null(), "BIGINT[]"), "cleaned"),
     ).from_(file)
     warehouse.run(create(temporary(RECORD), records, temp=True))
-    if not verbatim:
+    cleaned = odd and not verbatim
+    if cleaned:
         warehouse.run_step("ingest/clean_records", {"controls": CONTROLS, "ends": SPACES})
     names = tuple(map(plain_name, columns))
-    return RecordTable(RECORD, names, len(columns), count, cleaned=not verbatim)
+    return RecordTable(RECORD, names, len(columns), count, cleaned=cleaned)
+
+
+def _has_text(kind: str) -> bool:
+    """Whether values of a type of DuckDB may hold a control character, as text."""
+    return _PLAIN_TYPE.fullmatch(kind) is None
+
+
+def _any_control(texts: Sequence[exp.Expression]) -> exp.Expression:
+    """Whether one of some texts in some row holds a control character: one look at all of a row
+    takes less time than one at each."""
+    if not texts:
+        return exp.false()
+    joined = call("concat_ws", text_of(""), *(text.copy() for text in texts))
+    some = call("bool_or", call("regexp_matches", joined, text_of(CONTROLS)))
+    return call("coalesce", some, exp.false())
 
 
 def _glob(path: Path) -> str:
