@@ -22,6 +22,7 @@ from srsql.engine.warehouse.statements import (
     column,
     literal,
     query,
+    scalar_macro,
     table,
     union_all,
 )
@@ -178,9 +179,10 @@ def _all(parts: Sequence[exp.Query]) -> exp.Select:
 
 
 def _texts(shown: TextColumn, schema: str) -> exp.Query:
-    """The distinct texts of a column."""
+    """The distinct texts of a column; where no id is searched, of which there may be millions,
+    those that are wrong by themselves."""
     value = exp.cast(column(shown.name, "v"), "VARCHAR")
-    return (
+    rows = (
         exp.select(
             exp.Literal.string(shown.place).as_("place"),
             exp.convert(shown.most).as_("most"),
@@ -191,6 +193,10 @@ def _texts(shown: TextColumn, schema: str) -> exp.Query:
         .from_(table(schema, shown.view, alias="v"))
         .where(column(shown.name, "v").is_(exp.null()).not_())
     )
+    if shown.searched:
+        return rows
+    longer = exp.GT(this=exp.Length(this=value.copy()), expression=exp.convert(shown.most))
+    return rows.where(exp.or_(scalar_macro("breaks_line", value.copy()), longer))
 
 
 def _texts_of_none() -> exp.Query:

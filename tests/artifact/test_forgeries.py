@@ -330,7 +330,8 @@ def another_report_as_a_number(folder: Path) -> None:
     """Of ids of the source, which a number may be by chance."""
     number = str(read_csv(folder, "demo")[7]["primaryid"])
     another_report_in_a_drug(folder)
-    rewritten(folder, lambda told: told["parameters"].update(not_ids=number), report=False)
+    facts = {"not_ids": number, "ids": "original"}
+    rewritten(folder, lambda told: told["parameters"].update(facts))
 
 
 def longer_drugs_declared(folder: Path) -> None:
@@ -440,8 +441,7 @@ def test_the_page_for_browsers_refuses_such_texts_in_the_same_words(
     told = opened_in_node(tmp_path, forged(published, tmp_path, forge))
     assert not told["passed"]
     (check,) = [each for each in told["checks"] if each["name"] == "texts"]
-    assert check["count"] == 1
-    assert said in check["places"][0]
+    assert any(said in place for place in check["places"])
 
 
 @pytest.mark.skipif(NODE is None, reason="no node on PATH")
