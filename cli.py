@@ -501,6 +501,17 @@ def drugs(level: str, folders: tuple[Path, ...], db: Path, as_json: bool, **opti
     show(found, as_json, show_measures.coverage_parts(found))
 
 
+@cli.command()
+@options_of(Engine.spellings)
+@artifacts
+@warehouse
+def spellings(folders: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> None:
+    """The terms that reports spell in several ways, with the cases of each spelling."""
+    with _asked(folders, db, options) as engine:
+        found = engine.spellings(**options)
+    show(found, as_json, show_measures.spellings_parts(found))
+
+
 @cli.command("dictionary")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--to", type=click.Path(path_type=Path), help="CSV file to make of all of them.")

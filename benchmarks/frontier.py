@@ -86,7 +86,9 @@ def settings(
 def prepare(source: Path, name: str | None, target: Path, *, with_drugs: bool) -> None:
     """A warehouse with the quarters of a source."""
     with Engine(target) as engine:
-        engine.ingest([source], **({} if name is None else {"dataset": name}))
+        engine.ingest(
+            [source], allow_incomplete=True, **({} if name is None else {"dataset": name})
+        )
         if not with_drugs:
             return
         dataset = engine.dataset(name)

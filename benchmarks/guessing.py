@@ -133,7 +133,7 @@ def command(arguments: list[str]) -> None:
         TemporaryDirectory(prefix="srsql-guessing-") as folder,
         Engine(Path(folder) / "warehouse.duckdb") as engine,
     ):
-        engine.ingest(options.source)
+        engine.ingest(options.source, allow_incomplete=True)
         engine.release(
             options.quarter, k=options.k, seed=1, terms="disassociate", ids="original",
             on_infeasible="withhold",

@@ -76,7 +76,9 @@ def command(arguments: Sequence[str]) -> None:
         TemporaryDirectory(prefix="srsql-parts-") as folder,
         Engine(Path(folder) / "warehouse.duckdb", dataset=asked["dataset"]) as engine,
     ):
-        periods = sorted({row.quarter for row in engine.ingest(asked["source"])})
+        periods = sorted(
+            {row.quarter for row in engine.ingest(asked["source"], allow_incomplete=True)}
+        )
         for number, options in enumerate(settings(asked)):
             for period in periods:
                 watch = StageWatch("grouping")

@@ -201,7 +201,7 @@ def command(arguments: Sequence[str]) -> None:
         with TemporaryDirectory() as name:
             dataset = dataset_of(Path(name), count)
             with Engine(Path(name) / "w.duckdb") as engine:
-                engine.ingest([asked.source], dataset=dataset)
+                engine.ingest([asked.source], dataset=dataset, allow_incomplete=True)
                 for k in map(int, asked.k.split(",")):
                     told = measure(engine, asked.quarter, count, k, signals=asked.signals)
                     print(told, flush=True)

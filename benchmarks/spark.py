@@ -114,7 +114,12 @@ def command(arguments: Sequence[str]) -> None:
             kept["spark"], lakes["spark"] = folder / "ingested_lake.duckdb", folder / "lake"
         for which, lake in lakes.items():
             with Engine(kept[which], dataset=asked.dataset) as engine:
-                periods = sorted({row.quarter for row in engine.ingest(asked.source, lake=lake)})
+                periods = sorted(
+                    {
+                        row.quarter
+                        for row in engine.ingest(asked.source, allow_incomplete=True, lake=lake)
+                    }
+                )
         began = perf_counter()
         list(spark.carry(Work("SELECT 1 AS one", {}, {}), [pa.table({"part": [0]})]))
         print(f"Spark at {asked.url} answers after {perf_counter() - began:.1f} s", flush=True)

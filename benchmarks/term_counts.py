@@ -98,7 +98,7 @@ def command(arguments: list[str]) -> None:
         TemporaryDirectory(prefix="srsql-counts-") as folder,
         Engine(Path(folder) / "warehouse.duckdb") as engine,
     ):
-        engine.ingest(options.source, dataset=options.dataset)
+        engine.ingest(options.source, dataset=options.dataset, allow_incomplete=True)
         for number, (name, asked) in enumerate(settings(options)):
             try:
                 kept = measure(engine, options.quarter, f"s{number}", asked)

@@ -139,6 +139,12 @@ class CheckFailedError(ReleaseError):
     exit_code = UNSAFE
 
 
+class PublishedIdError(CheckFailedError):
+    """A text of a release holds the id of another report or case; the release was rolled back."""
+
+    tells_values = True
+
+
 class ImportReleaseError(SrsqlError):
     """Somebody else's table cannot be registered; nothing was changed."""
 

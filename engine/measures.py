@@ -49,6 +49,8 @@ class ReleaseFacts:
     """Some quasi-identifier is released as the region of its group."""
     draws: bool = False
     """Some quasi-identifier is drawn at random."""
+    term_key: int = 0
+    """The version of the key by which terms are compared."""
     external_knowledge: bool = False
     """The thresholds hold against what drugs tell of diseases, too."""
     covers_earlier_categories: bool = False
@@ -91,6 +93,10 @@ EVERY_RELEASE = Applicability("every release", lambda facts: True)
 KEEPS_K = Applicability("what keeps k", lambda facts: "k" in facts.bounds)
 KEEPS_THETA = Applicability("what keeps θ", lambda facts: "theta" in facts.bounds)
 CASES = Applicability("rows of cases", lambda facts: facts.case_rows)
+CASES_WITH_KEYS = Applicability(
+    "rows of cases beside whose terms their keys stand",
+    lambda facts: facts.case_rows and facts.term_key > 0,
+)
 ROWS_WITH_K = _claiming("k", "rows of cases of a model that keeps k")
 ROWS_WITH_THETA = _claiming("theta", "rows of cases of a model that keeps θ")
 ROWS_WITH_REPORTS = _claiming("reports", "rows of a comparator that claims k reports")

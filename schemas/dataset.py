@@ -8,16 +8,46 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
 from srsql.schemas.derived import PUBLISHED, WITHHELD, Derived, Number, Place
 from srsql.schemas.hierarchy import Hierarchy
-from srsql.schemas.roles import Name, Qid, QidSet, Sensitive, Signals, Source, Strict, Table
+from srsql.schemas.roles import (
+    LONGEST_TEXT,
+    Name,
+    Qid,
+    QidSet,
+    Sensitive,
+    Signals,
+    Source,
+    Strict,
+    Table,
+)
+
+MOST_LENGTH = 1_000_000
+"""Characters that a published text can be declared to have at most."""
 
 TERM_KEY = 1
 """The newest version of the key of a term."""
+
+
+class Unused(NamedTuple):
+    """Keys that a reader does not use."""
+
+    source: tuple[str, ...]
+    table: tuple[str, ...]
+
+
+_OF_FILES = ("period_pattern", "period_label", "deleted_files")
+UNUSED_KEYS = {
+    "csv": Unused(("period",), ("relation", "period_column")),
+    "dollar": Unused(("delimiter", "period"), ("relation", "period_column")),
+    "parquet": Unused(("delimiter", "encoding", "period"), ("relation", "period_column")),
+    "table": Unused(("delimiter", "encoding", *_OF_FILES), ("files", "required")),
+}
+"""Reader -> the keys of ``[source]`` and of ``[tables.NAME]`` that it does not use."""
 
 
 class Dataset(Strict):
@@ -91,7 +121,29 @@ class Dataset(Strict):
             del qid["groups"]
         for table in dump["tables"]:
             del table["optional"]  # every column is read, and a series says what it shows
+            del table["every_report"]  # it is checked, and changes nothing that is read
+            del table["max_length"]  # a release with a longer text is refused
+        del dump["source"]["row_counts"]
+        for key in UNUSED_KEYS[self.source.reader].source:
+            del dump["source"][key]
         return dump
+
+    def unused_key(self) -> str | None:
+        """What is wrong with the first key that the reader of the source does not use, or None.
+
+        It is asked of a declaration that is new. One that a warehouse has from an earlier version
+        may have such a key, which was always passed over.
+        """
+        reader, unused = self.source.reader, UNUSED_KEYS[self.source.reader]
+        for key in unused.source:
+            if key in self.source.model_fields_set:
+                return f'key source.{key}: reader = "{reader}" does not use it: take it out'
+        for table in self.tables:
+            for key in unused.table:
+                if key in table.model_fields_set:
+                    where = f"tables.{table.name}.{key}"
+                    return f'key {where}: reader = "{reader}" does not use it: take it out'
+        return None
 
     def with_categories(self) -> Dataset:
         """The same dataset with every number that declares groups as a category over them."""
@@ -197,6 +249,13 @@ class Dataset(Strict):
         return {(table.name, name) for table in self.row_tables for name in table.publish}
 
     @property
+    def longest_term(self) -> int:
+        """Characters of a term that is told apart from its row: it may be put together from two
+        columns, such as a drug with its role."""
+        declared = [most for table in self.tables for most in table.max_length.values()]
+        return 2 * max(LONGEST_TEXT, *declared, 0)
+
+    @property
     def optional_columns(self) -> list[str]:
         """What a series may ask for, as ``table.column``."""
         return [f"{table.name}.{name}" for table in self.tables for name in table.optional]
@@ -266,8 +325,10 @@ class Dataset(Strict):
             self._check_signals(self.signals)
         self._check_reader()
         for table in self.tables:
+            self._check_lengths(table)
             if table.name != self.report_table:
                 self._need(f"tables.{table.name}", table.name, self.report_id)
+            self._check_every_report(table)
             for column in table.publish:
                 self._check_published(table, column)
             for column in table.optional:
@@ -300,6 +361,10 @@ class Dataset(Strict):
                 raise ValueError(
                     f"qid.{qid.name}: the values of the derived column {made.name!r} are no "
                     'numbers: give kind = "categorical" with a hierarchy'
+                )
+            if made is not None and qid.unit_in_value:
+                raise ValueError(
+                    f"qid.{qid.name}.unit_in_value: the derived column {made.name!r} has no unit"
                 )
             if qid.unit_column:
                 self._need(f"qid.{qid.name}.unit_column", self.report_table, qid.unit_column)
@@ -388,6 +453,19 @@ class Dataset(Strict):
                 f"{key}: {column!r} is a quasi-identifier, which is released as a region: "
                 "take it out"
             )
+
+    def _check_lengths(self, table: Table) -> None:
+        """A length is declared of what can be published, and is one."""
+        named = {
+            a.column for a in (*self.sensitive, *self.quasi_sensitive) if a.table == table.name
+        }
+        shown = {*table.publish, *table.optional, *named}
+        for column, most in table.max_length.items():
+            key = f"tables.{table.name}.max_length.{column}"
+            if column not in shown:
+                raise ValueError(f"{key}: no published column has this name: take it out")
+            if not 0 < most <= MOST_LENGTH:
+                raise ValueError(f"{key}: give 1 to {MOST_LENGTH:,} characters")
 
     def _check_optional(self, table: Table, column: str) -> None:
         """An optional column could be published, and no series has it already."""
@@ -531,6 +609,14 @@ class Dataset(Strict):
             raise ValueError(f"source.{min(given)}: tables are read, not files: take it out")
         if not tables and self.source.period != "label":
             raise ValueError('source.period: needs reader = "table"')
+
+    def _check_every_report(self, table: Table) -> None:
+        """Only a child table that must be there can be one in which each report has a row."""
+        key = f"tables.{table.name}.every_report"
+        if table.every_report and table.name == self.report_table:
+            raise ValueError(f"{key}: the report table has each report: take it out")
+        if table.every_report and not table.required:
+            raise ValueError(f"{key}: the table must be there then: take required = false out")
 
     def _check_signals(self, signals: Signals) -> None:
         """What signals count must be sensitive terms, and published."""

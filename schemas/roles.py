@@ -6,13 +6,17 @@ A column that is not declared under ``publish`` (or as a quasi-identifier or id)
 
 from __future__ import annotations
 
+import codecs
 import re
 from decimal import Decimal
 from fractions import Fraction
+from importlib import resources
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+LONGEST_TEXT = 500
+"""Characters that a published text may have where its table declares no other length."""
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _WORD = r'(?:"(?:[^"]|"")+"|[^\W\d]\w*)'
 
@@ -62,6 +66,26 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
 
+def _encoding(value: object) -> object:
+    """The name of a text encoding as it is; anything but text is left alone.
+
+    Raises:
+        ValueError: Python knows no text encoding of that name.
+    """
+    if isinstance(value, str):
+        try:
+            codecs.getincrementaldecoder(value)("replace").decode("a".encode(value), final=True)
+        except (LookupError, ValueError):
+            raise ValueError(
+                f"{value!r} is no text encoding: give one such as utf-8, utf-16, cp1252, cp932, "
+                "euc-jp or gb18030"
+            ) from None
+    return value
+
+
+Encoding = Annotated[str, BeforeValidator(_encoding)]
+
+
 class Source(Strict):
     """How the files of one period look, or which rows of a table are of one period."""
 
@@ -69,6 +93,16 @@ class Source(Strict):
     """``dollar``: FAERS/AERS ASCII, no quoting; ``csv``: quoted CSV; ``parquet``; ``table``: tables
     or views that the connection has already."""
     delimiter: str = ","
+    encoding: Encoding | None = None
+    """The text encoding of the files, by any name that Python knows it by; None: a byte order mark
+    says it, else UTF-8."""
+    null: tuple[str, ...] = ()
+    """Words that mean "blank" in every column (compared trimmed, upper-cased)."""
+    decimal: Literal[".", ","] = "."
+    """The decimal sign of numeric quasi-identifiers."""
+    row_counts: str | None = None
+    """A file that ships with srsql: rows of each table by period, as the regulator publishes them
+    (columns ``quarter`` and the names of tables)."""
     period_pattern: str | None = None
     """Regular expression on a file's name whose groups give the period (see ``period_label``)."""
     period_label: str = "{0}"
@@ -78,6 +112,16 @@ class Source(Strict):
     period: Literal["label", "year", "quarter", "month", "week", "day"] = "label"
     """What a table's ``period_column`` holds: the label itself, or a date, from which it is made
     (2022, 2022Q4, 2022-10, 2022W40, 2022-10-03)."""
+
+    @model_validator(mode="after")
+    def _counts_ship(self) -> Source:
+        name = self.row_counts
+        if name is not None and (
+            not re.fullmatch(r"[a-z][a-z0-9_]*_row_counts\.csv", name)
+            or not (resources.files("srsql.schemas") / name).is_file()
+        ):
+            raise ValueError(f"row_counts: no file {name!r} ships with srsql: take it out")
+        return self
 
     @model_validator(mode="after")
     def _pattern_and_label(self) -> Source:
@@ -117,15 +161,25 @@ class Table(Strict):
     unpivot: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Target column -> source columns that each become a row of their own."""
     required: bool = True
+    """Whether each source must have a file for it."""
+    every_report: bool = False
+    """Of a child table: whether each report must have a row in it."""
     publish: tuple[Name, ...] = ()
     """Columns that leave the house as they are (child tables: the released child columns)."""
     optional: tuple[Name, ...] = ()
     """Columns of a child table that leave the house as they are where a series asks for them
     (``--columns``), and not otherwise."""
+    max_length: dict[Name, int] = Field(default_factory=dict)
+    """Published or optional column -> characters that its texts have at most; of the others 500. A
+    release with a longer text is refused: it may be several records in one."""
     serial: dict[Name, Name] = Field(default_factory=dict)
     """Published column that numbers things of a report -> name of the numbering, which tables may
     share. Series with pseudonyms publish 1, 2, 3 ... instead, since some sources number across all
     reports (legacy AERS drug_seq), which is as good as a report id."""
+
+    def longest(self, column: str) -> int:
+        """Characters that a text of a column has at most where it is published."""
+        return self.max_length.get(column, LONGEST_TEXT)
 
 
 class Qid(Strict):
@@ -142,6 +196,8 @@ class Qid(Strict):
     granularity: Decimal = Decimal(1)
     rounding: Literal["floor", "half_up"] = "half_up"
     unit_column: Name | None = None
+    unit_in_value: bool = False
+    """The unit stands behind the number in one field, as in ``36 YR`` or ``36YR``."""
     units: dict[str, Exact] = Field(default_factory=dict)
     """Unit code -> factor to ``unit``, exact (a fraction such as 1/12 is a string)."""
     hierarchy: str | None = None
@@ -190,12 +246,22 @@ class Qid(Strict):
                     raise ValueError(f"{key} of QID {self.name!r} must be [low, high], low < high")
             if self.granularity <= 0:
                 raise ValueError(f"granularity of QID {self.name!r} must be above 0")
-            if bool(self.unit_column) != bool(self.units):
-                raise ValueError(f"QID {self.name!r} needs unit_column and units together")
+            if bool(self.unit_column or self.unit_in_value) != bool(self.units):
+                raise ValueError(
+                    f"QID {self.name!r} needs unit_column and units together, or unit_in_value and "
+                    "units"
+                )
+            if self.unit_column and self.unit_in_value:
+                raise ValueError(
+                    f"QID {self.name!r} has its unit in a column or in its value: give one of "
+                    "unit_column and unit_in_value"
+                )
             if self.groups is not None and not isinstance(self.domain, tuple):
                 raise ValueError(f"groups of QID {self.name!r} need a declared domain to tile")
         elif self.hierarchy is None:
             raise ValueError(f"categorical QID {self.name!r} needs a hierarchy")
+        elif self.unit_in_value:
+            raise ValueError(f"QID {self.name!r} is categorical: unit_in_value is for numbers")
         elif self.groups is not None:
             raise ValueError(f"QID {self.name!r} is categorical already: groups are for numbers")
         return self

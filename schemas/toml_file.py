@@ -47,7 +47,10 @@ def load_dataset(name_or_path: str | Path) -> Dataset:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SchemaError(f"{file.name}: cannot be read ({error})") from None
-    return parse_dataset(text, folder, origin=file.name)
+    dataset = parse_dataset(text, folder, origin=file.name)
+    if (unused := dataset.unused_key()) is not None:
+        raise SchemaError(f"{file.name}: {unused}")
+    return dataset
 
 
 def parse_dataset(text: str, folder: Path | Traversable, origin: str = "dataset") -> Dataset:

@@ -35,6 +35,7 @@ MACRO_FILES: tuple[str, ...] = (
     "risk/persons.sql",
     "risk/certain_inference.sql",
     "checks/released_rows.sql",
+    "checks/published_text.sql",
     "checks/persons.sql",
     "checks/comparators.sql",
     "checks/cohorts.sql",

@@ -166,7 +166,7 @@ def population(real_data: Path | None) -> Population:
         else:
             archives = sorted(real_data.rglob(f"*{REAL_QUARTER}.zip"))[:1]
         with Engine(Path(folder) / "w.duckdb") as engine:
-            engine.ingest(archives)
+            engine.ingest(archives, allow_incomplete=True)
             rows = engine.sql(
                 "WITH held AS ("
                 "SELECT r.primaryid, r.srsql_pt AS term FROM raw_faers.reac AS r UNION "

@@ -106,7 +106,7 @@ def run(
     with TemporaryDirectory(prefix="srsql-refinement-") as folder:
         snapshot = Path(folder) / "snapshot.duckdb"
         with Engine(snapshot, dataset=dataset) as engine:
-            loaded = sorted({row.quarter for row in engine.ingest(source)})
+            loaded = sorted({row.quarter for row in engine.ingest(source, allow_incomplete=True)})
             qids = len(engine.dataset().qid)
         chosen = list(quarters or loaded)
         print(f"{chosen[0]} to {chosen[-1]}, {len(chosen)} periods, missing values: {missing}")

@@ -230,7 +230,7 @@ def read_records(source: Sequence[Path], dataset: str, missing: str) -> Records:
         TemporaryDirectory(prefix="srsql-refinement-") as folder,
         Engine(Path(folder) / "warehouse.duckdb", dataset=dataset) as engine,
     ):
-        period = engine.ingest(source)[-1].quarter
+        period = engine.ingest(source, allow_incomplete=True)[-1].quarter
         made = engine.release(
             period, model="ms", k=2, theta="1", seed=1, refine="off", missing=missing, draft=True
         )

@@ -89,7 +89,7 @@ def run(
             TemporaryDirectory(prefix="srsql-refinement-") as folder,
             Engine(Path(folder) / "warehouse.duckdb", dataset=dataset) as engine,
         ):
-            periods = sorted({row.quarter for row in engine.ingest(source)})
+            periods = sorted({row.quarter for row in engine.ingest(source, allow_incomplete=True)})
             run_stages(engine, periods, k)
         return
     warm_up()

@@ -20,6 +20,7 @@ from srsql.engine.audit.audit import Audit, audit
 from srsql.engine.audit.plan import ATTACKS, AuditOptions
 from srsql.engine.audit.verdicts import kept_audit
 from srsql.engine.checks import catalog_facts
+from srsql.engine.checks.folded_terms import folded_terms
 from srsql.engine.checks.registry import judged
 from srsql.engine.checks.series import measure_series
 from srsql.engine.errors import AuditError, DatasetError, QueryError, SignalError, SrsqlError
@@ -96,6 +97,15 @@ ARGUMENTS: Mapping[str, Argument] = {
     "max_reject_rate": Argument(
         "Stop when a larger share of the records is malformed", takes=Real(0, 1)
     ),
+    "max_unread": Argument(
+        "Stop when a larger share of the values of a quasi-identifier or a sensitive attribute is "
+        "not understood",
+        takes=Real(0, 1),
+    ),
+    "allow_incomplete": Argument(
+        "Take a period in although reports have no row in a table in which each must have one, "
+        "such as a sample; status, manifests and reports say so"
+    ),
     "ingest.if_needed": Argument(
         "Nothing is done, and that is no error, where the same files are loaded under the same "
         "schema; what differs is refused, unless --replace is given"
@@ -114,6 +124,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     # release, confirm, correct, publish, export
     "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
     "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
+    "not_ids": Argument(declared(Request)["not_ids"].help, "none", Names()),
     "date": Argument(declared(Request)["date"].help, "today", Day()),
     "carrier": Argument(takes=Instance((Carrier,), "a carrier, such as SparkCarrier(session)")),
     # correct
@@ -268,6 +279,8 @@ ARGUMENTS: Mapping[str, Argument] = {
         "A column and a level of a dictionary, such as drugname=ingredient:drugs.csv", takes=Text()
     ),
     "drugs.quarter": _RELEASED_OR_LOADED,
+    "column": Argument("A column with drugs or terms, such as pt", "all of them"),
+    "spellings.quarter": _RELEASED_OR_LOADED,
     "unmatched": Argument("Only the values that the dictionary lacks"),
     "allow_unknown": Argument("Count names that no row has as none, instead of refusing them"),
     # compare, advise
@@ -425,7 +438,8 @@ def audited(
                 "found by their own bounds: leave the other options out"
             )
         return kept_audit(warehouse, visible, series, asked.quarter)
-    return audit(warehouse, visible, series, replace(asked, union=True), progress)
+    found = audit(warehouse, visible, series, replace(asked, union=True), progress)
+    return replace(found, folded=folded_terms(warehouse, visible, series, asked.quarter))
 
 
 def all_measures(

@@ -14,11 +14,13 @@ from srsql.engine.artifact.opened import Opened, opened
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer
 from srsql.engine.query.coverage import Coverage
+from srsql.engine.query.spellings import Spellings
 from srsql.engine.signals.exports import Exported, Form
 from srsql.engine.signals.interactions import Interaction
 from srsql.engine.signals.likelihood import LikelihoodTest
 from srsql.engine.signals.results import Signals
 from srsql.engine.signals.trends import Trend
+from srsql.engine.warehouse.releases import as_newest
 from srsql.schemas import Dataset
 
 
@@ -32,7 +34,7 @@ class _Reader(Engine):
         return self._found.dataset
 
     def _visible(self, series: str, quarter: str | None, name: Name) -> Dataset:
-        return self._found.dataset
+        return as_newest(self.warehouse, self._found.dataset, self._found.series.name)
 
 
 class Artifact:
@@ -131,6 +133,11 @@ class Artifact:
         """What a dictionary calls released values; options of :meth:`Engine.drugs`."""
         given = self._own(options) | {"released_only": True}
         return self._engine.drugs(level, series=self.series, **given)
+
+    def spellings(self, **options: Any) -> Spellings:
+        """Released terms with several spellings; options of :meth:`Engine.spellings`."""
+        given = self._own(options) | {"released_only": True}
+        return self._engine.spellings(series=self.series, **given)
 
     @api.reads(errors.ArtifactError)
     def metrics(

@@ -27,6 +27,7 @@ from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest, intake
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, Asking, query
 from srsql.engine.query.coverage import Coverage, coverage
+from srsql.engine.query.spellings import Spellings, spellings
 from srsql.engine.release.correct import Correction, CorrectionRequest, correct
 from srsql.engine.release.draft import confirm
 from srsql.engine.release.explain import Explained, explain
@@ -68,6 +69,7 @@ from srsql.engine.warehouse.frames import Kind, Rows, shaped
 from srsql.engine.warehouse.levels import names_dropped, read_levels
 from srsql.engine.warehouse.releases import (
     Stale,
+    key_of,
     need_cases,
     over_lattice,
     released_id,
@@ -176,15 +178,16 @@ class Engine:
     @api.reads(errors.IngestError)
     def ingest(
         self, sources: Sequence[str | Path] = (), *, dataset: Name = None, period: Word = None,
-        replace: bool = False, max_reject_rate: float = 0.01, if_needed: bool = False,
-        max_unpacked: Word = None, lake: Name = None, progress: Progress = None,
+        replace: bool = False, max_reject_rate: float = 0.01, max_unread: float = 0.05,
+        allow_incomplete: bool = False, if_needed: bool = False, max_unpacked: Word = None,
+        lake: Name = None, progress: Progress = None,
     ) -> Rows[IngestedPeriod]:  # fmt: skip
         """Load files, or tables of the connection, of one or more periods; see ``srsql ingest``."""
         chosen = dataset or self._dataset or api.FAERS
         schema, files = api.dataset_at(chosen), [Path(source) for source in sources]
         with self.warehouse.guarded():
             options = IngestOptions(period, replace, max_reject_rate, if_needed, max_unpacked,
-                                    None if lake is None else Path(lake))  # fmt: skip
+                max_unread, allow_incomplete, None if lake is None else Path(lake))  # fmt: skip
             return Rows(ingest(self.warehouse, files, schema, options, origin=str(chosen),
                                progress=progress), IngestedPeriod)  # fmt: skip
 
@@ -382,10 +385,10 @@ class Engine:
         case_ids: Literal["as-released", "pseudonym"] = "as-released", key_file: Name = None,
         storage_version: Word = None, sign: Name = None, max_linkable: Number = None,
         allow_linkable: bool = False, stale: bool = False, if_needed: bool = False,
-        csv_safe: bool = False, publisher: Word = None, contact: Word = None, license: Word = None,
-        cite_as: Word = None, landing_page: Word = None, access: Access | None = None,
-        access_body: Word = None, legislation: Sequence[str] | None = None,
-        thesaurus: Sequence[str] | None = None,
+        csv_safe: bool = False, not_ids: Sequence[str] | None = None, publisher: Word = None,
+        contact: Word = None, license: Word = None, cite_as: Word = None, landing_page: Word = None,
+        access: Access | None = None, access_body: Word = None,
+        legislation: Sequence[str] | None = None, thesaurus: Sequence[str] | None = None,
         dataset: Name = None, series: str = MAIN, progress: Progress = None,
     ) -> Published:  # fmt: skip
         """Write the artifact of a released quarter, or of ``A:B``; see ``srsql publish``."""
@@ -393,12 +396,12 @@ class Engine:
         told = {"publisher": publisher, "contact": contact, "license": license, "cite_as": cite_as,
                 "landing_page": landing_page, "access": access, "access_body": access_body,
                 "legislation": tuple(legislation or ()), "thesaurus": thesaurus}  # fmt: skip
-        first = range_ends(quarter)[0] if is_range(quarter) else quarter
+        yes, known = api.consent(max_linkable, allow_linkable), tuple(not_ids or ())
         with self.warehouse.guarded():
-            schema = self._visible(series, first, dataset)
+            schema = self._visible(series, quarter.partition(":")[0].strip(), dataset)
             asked = Publication(quarter, Path(to), series, format, case_ids, keys[0],
-                                storage_version, api.consent(max_linkable, allow_linkable), keys[1],
-                                stale, if_needed, csv_safe, read_stated(schema, told))  # fmt: skip
+                                storage_version, yes, keys[1], stale, if_needed, csv_safe, known,
+                                read_stated(schema, told))  # fmt: skip
             return publish(self.warehouse, schema, asked, progress)
 
     @api.reads(errors.SrsqlError)
@@ -631,6 +634,20 @@ class Engine:
             return coverage(self.warehouse, schema, asked, series=series if released_only else None,
                             quarter=quarter, unmatched=unmatched)  # fmt: skip
 
+    @api.reads(errors.QueryError)
+    def spellings(
+        self, *, column: Word = None, quarter: Word = None, released_only: bool = False,
+        dataset: Name = None, series: str = MAIN,
+    ) -> Spellings:  # fmt: skip
+        """The terms that reports spell in several ways, by cases; see ``srsql spellings``."""
+        with self.warehouse.guarded(), names_dropped(self.warehouse):
+            schema = self._of(quarter, dataset)
+            if released_only:
+                schema = self._visible(series, quarter, dataset)
+                need_cases(self.warehouse, schema.name, series, errors.QueryError)
+            return spellings(self.warehouse, schema, column, quarter=quarter,
+                             series=series if released_only else None)  # fmt: skip
+
     @api.reads(errors.CompareError)
     def compare(
         self, quarters: str, grid: Grid, out: str | Path, *, rules: Rules | None = None,
@@ -682,4 +699,5 @@ class Engine:
     def _released(self, quarter: str, name: Name, series: str) -> tuple[Dataset, int]:
         schema = self._of(quarter, name)
         found = released_id(self.warehouse, schema, quarter, series)
+        schema = schema.keyed(key_of(self.warehouse, found))
         return with_waiting(self.warehouse, schema, series, found), found

@@ -32,6 +32,7 @@ from srsql.engine.artifact.format import (
     DICTIONARY,
     DUCKDB_FILE,
     HIERARCHIES,
+    NOT_IDS,
     OF_PERIOD,
     REPORT,
     THRESHOLDS,
@@ -432,7 +433,7 @@ def public_manifest(thresholds: Iterable[tuple[str, int, int]], manifest: Manife
         "guarantee": manifest.guarantee,
         "k": manifest.k,
         "attacks": ",".join(manifest.attacks) or "none",
-        **manifest.parameters,
+        **{name: told for name, told in manifest.parameters.items() if name != NOT_IDS},
         **{f"{table.name}_rows": table.rows for table in manifest.tables},
         **counts,
     }

@@ -75,6 +75,11 @@ DESCRIBED = 3
 """The first version whose files describe their tables and columns."""
 CATALOGUED = 4
 """The first version with documents for catalogues."""
+LONGEST, LONGEST_TERM = 500, 1000
+"""Characters that a text of a column has at most where the manifest tells no other number: a term
+that is told apart from its row may be put together from two columns."""
+NOT_IDS = "not_ids"
+"""Parameter with the words of texts that are published ids as well, and are none there."""
 KEYED = 5
 """The version of releases that compare terms by their key (SPEC section 2)."""
 KEY_VERSIONS = (0, 1)
@@ -150,6 +155,19 @@ class Column(_Strict):
     ]
     attribute: Name | None = None
     """The quasi-identifier of a bound or a node."""
+    max_length: Annotated[int, Field(ge=1, le=10**7, strict=True)] | None = None
+    """Characters of a text at most; None: see ``longest``."""
+
+    @model_serializer(mode="wrap")
+    def _told(self, told: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The usual length is not named."""
+        values: dict[str, Any] = told(self)
+        return {n: v for n, v in values.items() if n != "max_length" or v is not None}
+
+
+def longest(shown: Column) -> int:
+    """Characters that a text of a column may have."""
+    return shown.max_length or (LONGEST_TERM if shown.role == "term" else LONGEST)
 
 
 OF_PERIOD = Column(name=QUARTER, type="VARCHAR", role="period")

@@ -31,7 +31,7 @@ from srsql.version import __version__
 _SOURCES = Path(__file__).parent / "verifier"
 WORK = (
     "hyparquet.js", "bytes.js", "terms.js", "rows.js", "manifest.js", "parquet.js", "checks.js",
-    "row_checks.js", "series.js", "counts.js", "answers.js", "ratios.js", "worker.js",
+    "row_checks.js", "texts.js", "series.js", "counts.js", "answers.js", "ratios.js", "worker.js",
 )  # fmt: skip
 """What the worker runs, in this order; ``view.js`` is what the page runs."""
 
@@ -90,12 +90,14 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
 
     Returns:
         ``name``, ``version``, ``earlier`` (versions that lack optional columns alone), ``optional``
-        (their names with table), ``columns`` (name with table, role), ``attributes`` as manifests
-        tell them, and ``trees`` (attribute, its nodes with their parents).
+        (their names with table), ``columns`` (name with table, role), ``lengths`` (name with table,
+        characters at most, where that is declared), ``attributes`` as manifests tell them, and
+        ``trees`` (attribute, its nodes with their parents).
     """
     special = {(a.table, a.column): "quasi-sensitive" for a in dataset.quasi_sensitive}
     special |= {(a.table, a.column): "sensitive" for a in dataset.sensitive}
     columns: dict[str, str] = {}
+    lengths = {f"{t.name}.{n}": most for t in dataset.tables for n, most in t.max_length.items()}
     for table in dataset.row_tables:
         columns[f"{table.name}.{dataset.case_id}"] = "case id"
         columns[f"{table.name}.{dataset.report_id}"] = "report id"
@@ -126,6 +128,7 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
         "earlier": list(dataset.earlier_versions),
         "optional": dataset.optional_columns,
         "columns": list(columns.items()),
+        "lengths": lengths,
         "attributes": [_attribute(qid) for qid in dataset.qid],
         "trees": trees,
     }

@@ -35,7 +35,10 @@ from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
-__all__ = ["ATTACKS", "SCOPES", "Audit", "AuditOptions", "AuditRow", "GroupEvidence", "audit"]
+__all__ = [
+    "ATTACKS", "SCOPES", "Audit", "AuditOptions", "AuditRow", "FoldedTerms", "GroupEvidence",
+    "audit",
+]  # fmt: skip
 
 PARTED = (
     "the release of {quarter} by {model} shows reports of a case in several regions, so the cases "
@@ -127,6 +130,21 @@ class AuditRow:
 
 
 @dataclass(frozen=True)
+class FoldedTerms:
+    """Releases that bound each spelling of a term, read by folded terms."""
+
+    term_key: int
+    """The version of the key that folds spellings."""
+    quarters: tuple[str, ...]
+    """Of the releases that compare terms by version 0."""
+    regions: int
+    """That they publish."""
+    above: int
+    """Those of them in which a folded term is more frequent than the least threshold of its
+    spellings."""
+
+
+@dataclass(frozen=True)
 class Audit(Framed):
     """The audit of a series."""
 
@@ -150,6 +168,9 @@ class Audit(Framed):
     """
     left_out: str | None = None
     """A scope that was asked for and does not exist here, and why; None: there is none."""
+    folded: FoldedTerms | None = None
+    """What folded terms would show (informative); None: terms are folded already, or were not
+    looked at."""
 
     @property
     def verdict(self) -> str:

@@ -469,7 +469,8 @@ def _leaf(tree: Hierarchy, value: Decimal) -> int:
 
 
 def _granules(warehouse: Warehouse, qid: Qid, text: str) -> int:
-    plain: dict[str, Any] = {"unit_column": None, "units": {}, "missing": ()}
+    plain: dict[str, Any] = {"unit_column": None, "unit_in_value": False, "units": {}}
+    plain["missing"] = ()
     named = {"name": "value", "column": "value", "kind": "numeric"}
     single = qid.model_copy(update=named | plain)
     rows = exp.select(exp.alias_(exp.Literal.string(text), "value"))

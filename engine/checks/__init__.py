@@ -48,6 +48,7 @@ class Evidence:
         by_report: bool = False,
         terms: ReleasedTerms | None = None,
         exposed: bool = True,
+        not_ids: Sequence[str] = (),
     ) -> None:
         """Take a release within its transaction; ``srsql_identity`` tells whose its rows are.
 
@@ -58,9 +59,11 @@ class Evidence:
             by_report: every report was taken for a case of its own.
             terms: that it released apart from records; None: as the catalog has them.
             exposed: it is or is about to be out, so that the verdicts on its series are kept.
+            not_ids: words of texts that are ids as well, and stand for something else there.
         """
         self.release = release
         self.exposed = exposed
+        self.not_ids = tuple(not_ids)
         self.built = list(built)
         self.by_report = by_report
         self._covers = covers
@@ -222,7 +225,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
     found = warehouse.rows(query(TOPIC, "facts"), {"release": release_id})[0]
     (
         model, lattice, drawn, attributes, knowledge, attacks, term_format, with_rows, suppresses,
-        max_delay, takes_in,
+        max_delay, takes_in, term_key,
     ) = found  # fmt: skip
     counted = warehouse.value(query(TOPIC, "counts_persons"), {"release": release_id})
     bounds = frozenset(claims_of(warehouse, release_id)) or frozenset({"k", "theta"})
@@ -232,6 +235,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
         synthetic_rows=lattice,
         regions=drawn < attributes,
         draws=drawn > 0,
+        term_key=term_key,
         external_knowledge=knowledge,
         term_format=term_format,
         suppressed_values=suppresses,

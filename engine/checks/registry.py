@@ -11,7 +11,15 @@ from dataclasses import astuple, replace
 from functools import partial
 
 from srsql.engine import measures as of
-from srsql.engine.checks import Evidence, lattice, lineage, require_proof, series, whole_rows
+from srsql.engine.checks import (
+    Evidence,
+    lattice,
+    lineage,
+    published_text,
+    require_proof,
+    series,
+    whole_rows,
+)
 from srsql.engine.checks import released_rows as rows
 from srsql.engine.checks import term_chunks as chunks
 from srsql.engine.checks import term_nodes as nodes
@@ -27,6 +35,14 @@ CHECKS: tuple[Check[Evidence], ...] = (
         composed_by="lineage.check_lineage",
         emits=(),
         of_making=True,
+    ),
+    Check(
+        "check_text",
+        of.EVERY_RELEASE,
+        "No text that is published holds a line end or control character, is longer than its "
+        "column may be, or holds the id of another report or case as a whole word.",
+        "SPEC section 22",
+        published_text.check_text,
     ),
     Check(
         "check_k",
@@ -108,7 +124,7 @@ CHECKS: tuple[Check[Evidence], ...] = (
     ),
     Check(
         "check_term_keys",
-        of.CASES,
+        of.CASES_WITH_KEYS,
         "Beside every published term stands its key, derived anew from the spelling.",
         "SPEC section 2 (term, key)",
         rows.check_term_keys,

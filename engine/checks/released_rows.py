@@ -37,6 +37,7 @@ from srsql.engine.warehouse.statements import (
     column,
     literal,
     query,
+    scalar_macro,
     table,
     temporary,
     union_all,
@@ -148,19 +149,36 @@ def check_term_keys(evidence: Evidence) -> list[Measure]:
 
 
 def term_key_query(dataset: Dataset, schema: str, release_id: int) -> exp.Query:
-    """The uniform row: the key beside every distinct spelling is that of the spelling."""
+    """The uniform row: the key beside every spelling is that of the spelling.
+
+    Where a release publishes no term its rows are counted, none of which has a key.
+    """
     parts: list[exp.Query] = []
     for source in dataset.row_tables:
         for name, key in key_columns(dataset, source.name).items():
-            shown = table(schema, source.name, alias="v")
             columns = [column(name, "v").as_("spelling"), column(key, "v").as_("key")]
-            parts.append(exp.select(*columns).distinct().from_(shown))
-    none = exp.cast(exp.null(), "VARCHAR")
-    empty = exp.select(none.as_("spelling"), none.copy().as_("key")).where(exp.false())
-    pairs = union_all(parts or [empty]).subquery("p")
+            parts.append(_counted(columns, table(schema, source.name, alias="v")))
+    if not parts:
+        none = exp.cast(exp.null(), "VARCHAR")
+        columns = [none.as_("spelling"), none.copy().as_("key")]
+        parts = [_counted(columns, table(schema, dataset.report_table, alias="v"))]
     anew = checked_key(column("spelling", "p"), dataset.term_key)
     differs = exp.NullSafeNEQ(this=column("key", "p"), expression=anew)
-    return exp.select(check_row(release_id, ("check_term_keys", "spelling"), differs)).from_(pairs)
+    wrong = exp.Sum(this=exp.case().when(differs, column("shown", "p")).else_(0))
+    figures = scalar_macro(
+        "check_row", exp.convert(release_id), exp.convert("check_term_keys"),
+        exp.convert("published term"), wrong, exp.Sum(this=column("shown", "p")), exp.convert(0),
+    )  # fmt: skip
+    return exp.select(exp.Anonymous(this="unnest", expressions=[figures])).from_(
+        union_all(parts).subquery("p")
+    )
+
+
+def _counted(columns: list[exp.Expr], rows: exp.Table) -> exp.Select:
+    """What rows show, each once, with how many show it."""
+    same = [each.this.copy() for each in columns if isinstance(each.this, exp.Column)]
+    counted = exp.select(*columns, exp.Count(this=exp.Star()).as_("shown")).from_(rows)
+    return counted.group_by(*same) if same else counted
 
 
 def knowledge_query(dataset: Dataset, release_id: int) -> exp.Query:

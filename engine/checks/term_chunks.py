@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from srsql.engine.checks import Evidence, as_measures, measured
+from srsql.engine.checks.term_keys import checked_key
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.risk.term_counts import ORIGINALS, load_originals
 from srsql.engine.warehouse.released_terms import ALL, PublishedTerms, Reader
@@ -281,7 +282,7 @@ def _originals(evidence: Evidence) -> tuple[str, str]:
     warehouse = release.warehouse
 
     def fill() -> None:
-        load_originals(warehouse, release.dataset, release.release_id, terms)
+        load_originals(warehouse, release.dataset, release.release_id, terms, checked_key)
         if terms.whole_rows:
             warehouse.run(query("checks/terms", "members"))
             warehouse.run(query("checks/terms", "add_all_cases_without_terms"))

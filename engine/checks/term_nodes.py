@@ -7,6 +7,7 @@ record is the one thing that only the making of the release knows.
 from __future__ import annotations
 
 from srsql.engine.checks import Evidence, as_measures, measured, uniform_rows
+from srsql.engine.checks.term_keys import checked_key
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.risk.term_counts import ORIGINALS, load_originals
 from srsql.engine.warehouse.released_terms import PublishedNodes, Reader
@@ -89,7 +90,8 @@ def check_generalized_records(evidence: Evidence) -> list[Measure]:
     """Every record has the nodes of its own terms."""
     release, terms = evidence.release, evidence.terms
     assert terms is not None, "the check applies to releases with terms"
-    load_originals(release.warehouse, release.dataset, release.release_id, terms)
+    warehouse, dataset = release.warehouse, release.dataset
+    load_originals(warehouse, dataset, release.release_id, terms, checked_key)
     call = PublishedNodes.in_schema(release.schema).check_records(
         release.release_id, ORIGINALS, NUMBERS
     )

@@ -169,6 +169,12 @@ def audit_lines(audit: Audit, how: str) -> Iterator[str]:
     yield from gap_lines(audit.gaps, audit.without_calendar)
     if audit.left_out:
         yield f"  {audit.left_out}"
+    if audit.folded is not None:
+        yield (
+            f"by folded terms (term_key {audit.folded.term_key}): {audit.folded.above:,} of "
+            f"{audit.folded.regions:,} regions above theta; new releases of this series can fold "
+            f"from now on: --term-key {audit.folded.term_key} --change"
+        )
 
 
 def _group(group: GroupEvidence, *, left: bool = False) -> Iterator[str]:

@@ -28,7 +28,7 @@ from srsql.engine.warehouse.scratch import put_beside
 FORMS = ("table", "csv", "json", "records")
 WITH_ROWS = {
     "metrics", "signals", "query", "audit", "status", "attack", "advise", "compare", "show",
-    "lookup", "explain", "drugs",
+    "lookup", "explain", "drugs", "spellings",
 }  # fmt: skip
 """Commands whose answer has rows, and so a CSV form."""
 _ASKED = "srsql.form"
@@ -152,6 +152,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         'srsql query "SELECT sex, count(*) FROM demo GROUP BY sex" --format csv',
         'srsql query "SELECT count(DISTINCT caseid) FROM drug '
         "WHERE drugname = 'X'\" --series rows",
+    ),
+    "spellings": (
+        "srsql spellings --column pt",
+        "srsql spellings --quarter 2011Q4 --released-only --format csv --out spellings.csv",
     ),
     "drugs": (
         "srsql drugs --level drugname=ingredient:drugs.csv --unmatched",

@@ -15,6 +15,7 @@ from srsql.engine.errors import printable
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import BOUNDS, Answer
 from srsql.engine.query.coverage import Coverage
+from srsql.engine.query.spellings import Spellings
 from srsql.engine.release.series import Status
 from srsql.engine.risk.metrics import shares_at_ends, worthless_values
 from srsql.engine.signals import LEAST
@@ -125,6 +126,7 @@ def status_parts(found: Status) -> Parts:
             )
         else:
             yield f"no {title} yet"
+    yield from map(printable, found.incomplete)
     yield from found.stale
 
 
@@ -481,6 +483,24 @@ def coverage_parts(found: Coverage) -> Parts:
     yield (
         f"{found.dataset}, {source}: {found.dictionary} has {found.found - found.lacking:,} of "
         f"{found.found:,} values; {found.covered:,} of {found.holders:,} cases have no other"
+    )
+    if found.series is None:
+        yield "computed with the originals: not for publication (--released-only is)"
+
+
+def spellings_parts(found: Spellings) -> Parts:
+    """The terms with several spellings, by cases."""
+    rows = (
+        [each.column, each.key, each.spelling, f"{each.cases:,}", f"{each.cases_of_key:,}"]
+        for each in found.spellings[:SHOWN_ANSWERS]
+    )
+    yield Table("spellings", ["column", "key", "spelling", "cases", "cases of the term"], rows)
+    if len(found.spellings) > SHOWN_ANSWERS:
+        yield f"{SHOWN_ANSWERS:,} of {len(found.spellings):,} rows are shown; --json gives all"
+    source = "raw tables" if found.series is None else f"released, series {found.series}"
+    yield (
+        f"{found.dataset}, {source}: {found.terms:,} terms of {', '.join(found.columns)} have "
+        f"several spellings with one key (term_key {found.term_key})"
     )
     if found.series is None:
         yield "computed with the originals: not for publication (--released-only is)"

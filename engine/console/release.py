@@ -14,7 +14,8 @@ from srsql.engine.console import Parts, Table, gap_lines
 from srsql.engine.console.session import current_session
 from srsql.engine.errors import printable
 from srsql.engine.grouping.duplicates import Duplicates
-from srsql.engine.ingest import IngestedPeriod
+from srsql.engine.ingest import IngestedFile, IngestedPeriod
+from srsql.engine.ingest.encodings import UTF_8
 from srsql.engine.measures import MeasureRow
 from srsql.engine.release.correct import Correction
 from srsql.engine.release.ids import LookedUp
@@ -81,8 +82,30 @@ def ingested_lines(item: IngestedPeriod) -> Iterator[str]:
     for file in item.files:
         for reason, count in file.reasons.items():
             yield f"  {file.file}: {count:,} x {reason}"
+        yield from text_lines(file)
+        for column in file.columns:
+            if column.unread:
+                yield (
+                    f"  {file.file}: {column.unread:,} of {column.filled:,} values of "
+                    f"{column.column} not understood ({column.share:.1%})"
+                )
+        for name, count in file.cleaned.items():
+            yield f"  {file.file}: {count:,} x {name}: line ends or control characters made blanks"
+    for each in item.required:
+        yield f"  {each.text}{' (--allow-incomplete)' if each.allowed else ''}"
+    yield from (f"  warning: {text}" for text in item.warnings)
     if item.deleted_cases:
         yield f"  {item.deleted_cases:,} cases on the DELETED list"
+
+
+def text_lines(file: IngestedFile) -> Iterator[str]:
+    """How a text file was read, where that is not as UTF-8 without a fault."""
+    if file.encoding not in ("", UTF_8):
+        yield f"  {file.file}: read as {file.encoding}"
+    if file.odd_lines:
+        bytes_read = ", their stray bytes read as cp1252" if file.encoding == UTF_8 else ""
+        many = "1 line is" if file.odd_lines == 1 else f"{file.odd_lines:,} lines are"
+        yield f"  {file.file}: {many} not {file.encoding}{bytes_read}"
 
 
 def duplicates_parts(found: Duplicates) -> Parts:

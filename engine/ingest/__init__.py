@@ -12,7 +12,7 @@ import lzma
 import threading
 import zipfile
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import (
     AbstractContextManager,
@@ -24,25 +24,30 @@ from contextlib import (
 )
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from types import MappingProxyType
+from typing import NamedTuple, Self
 
 import duckdb
 
 from srsql.engine.errors import IngestError, one_line
 from srsql.engine.ingest import account, known_cases, rejects, relations
 from srsql.engine.ingest.account import IngestedFile, IngestedPeriod, Status
+from srsql.engine.ingest.completeness import RequiredTable, count_required, need_complete
+from srsql.engine.ingest.completeness import warnings as warnings_of
 from srsql.engine.ingest.derive import make_derived
+from srsql.engine.ingest.encodings import OddLines, header_advice, need_fitting
+from srsql.engine.ingest.headers import column_places
 from srsql.engine.ingest.raw_tables import (
     CODE,
     REJECTED,
     Place,
-    column_places,
     create_raw_tables,
     delete_period,
     fill_codes,
     load_statement,
 )
 from srsql.engine.ingest.records import (
+    CONTROLS,
     RECORD,
     ExtractedFile,
     RecordTable,
@@ -52,10 +57,12 @@ from srsql.engine.ingest.records import (
     extract_text,
     line_parameters,
     read_records,
+    report_ids,
     workspace,
 )
 from srsql.engine.ingest.rejects import FileKey
 from srsql.engine.ingest.sources import PeriodSource, RelationRows, find_sources
+from srsql.engine.ingest.understood import ColumnCount, FileColumns
 from srsql.engine.warehouse.catalog import register_dataset, with_raw_key
 from srsql.engine.warehouse.lake import Change, changing, lies_in_lake, need_place
 from srsql.engine.warehouse.lake_rows import incoming_table
@@ -94,6 +101,11 @@ class IngestOptions:
     max_unpacked: str | None = None
     """What the files of a zip, or the texts of a Parquet file, may take, such as ``20GB``; None:
     see ``most_unpacked``."""
+    max_unread: float = 0.05
+    """The largest share of the values of a quasi-identifier or an item column that may not be
+    understood, 0 to 1; blank ones do not count."""
+    allow_incomplete: bool = False
+    """Reports may lack rows in tables in which each report must have one."""
     lake: Path | None = None
     """The folder of the lake in which the raw rows are to lie, where the dataset is first ingested;
     None: where they lie, else in the file."""
@@ -130,6 +142,8 @@ def ingest(
     options = options or IngestOptions()
     if not 0 <= options.max_reject_rate <= 1:
         raise IngestError(f"--max-reject-rate {options.max_reject_rate} is not between 0 and 1")
+    if not 0 <= options.max_unread <= 1:
+        raise IngestError(f"--max-unread {options.max_unread} is not between 0 and 1")
     need_place(warehouse, dataset, options.lake)
     done: list[IngestedPeriod] = []
     say = progress or (lambda _: None)
@@ -338,6 +352,17 @@ def in_file_order(warehouse: Warehouse) -> Iterator[None]:
         warehouse.run("SET preserve_insertion_order = false")
 
 
+class _Loaded(NamedTuple):
+    """What became of the records of one file."""
+
+    records: int
+    loaded: int
+    columns: tuple[ColumnCount, ...] = ()
+    """What was understood of its columns."""
+    cleaned: Mapping[str, int] = MappingProxyType({})
+    """Column -> values that lost control characters or line ends."""
+
+
 @dataclass
 class _PeriodIngestion:
     """The ingestion of one period of one source."""
@@ -390,20 +415,35 @@ class _PeriodIngestion:
             files = [self._file(n, next(files_in_turn)) for n in range(len(self.source.members))]
             account.check_rates(self.warehouse, self.ingestion, files, self.options.max_reject_rate)
             files = self._with_derived(files)
+            required, warnings = self._completeness(files)
             if change is not None:
                 change.put(self.source.quarter)
             files = [self._with_orphans(file) for file in files]
             account.record(self.warehouse, self.ingestion, files)
+            account.record_required(self.warehouse, self.ingestion, required)
             drop_temporary(self.warehouse, CODE)
             known_cases.close_forgotten(self.warehouse)
             if loaded is not None:
                 known_cases.record_replaced(
                     self.warehouse, self.dataset, self.source.quarter, self.ingestion
                 )
-        return self._result("loaded" if loaded is None else "replaced")
+        return self._result("loaded" if loaded is None else "replaced", warnings)
 
-    def _result(self, status: Status) -> IngestedPeriod:
-        return account.read_account(self.warehouse, self.ingestion, self.source.quarter, status)
+    def _result(self, status: Status, warnings: Sequence[str] = ()) -> IngestedPeriod:
+        return account.read_account(
+            self.warehouse, self.ingestion, self.source.quarter, status, warnings
+        )
+
+    def _completeness(self, files: Sequence[IngestedFile]) -> tuple[list[RequiredTable], list[str]]:
+        """Tables that lack rows of reports, and what is far from figures to compare with."""
+        warehouse, dataset, quarter = self.warehouse, self.dataset, self.source.quarter
+        required = need_complete(
+            self.source.name,
+            count_required(warehouse, dataset, quarter, self.place),
+            allowed=self.options.allow_incomplete,
+        )
+        records = {file.table: file.loaded for file in files if file.table != account.WITHDRAWN}
+        return required, warnings_of(warehouse, dataset, quarter, records)
 
     def _loaded(self) -> tuple[int, str, str] | None:
         """Ingestion, digest and name of the source that the period is loaded from."""
@@ -456,20 +496,25 @@ class _PeriodIngestion:
             return member
         if self.dataset.source.reader == "parquet" and member.table is not None:
             return extract_binary(member, folder / f"file{place}.parquet")
-        return extract_text(member, folder / f"file{place}.txt")
+        target = folder / f"file{place}.txt"
+        return extract_text(member, target, self.dataset.source.encoding)
 
     def _file(self, place: int, ready: ExtractedFile | RelationRows) -> IngestedFile:
         """Take the file at this place in, and say what became of its records."""
         member = self.source.members[place]
         key = FileKey(self.ingestion, self.source.quarter, member.name)
+        text = ready.odd if isinstance(ready, ExtractedFile) and ready.lines else None
         if isinstance(ready, RelationRows):
             sha256, repaired = ready.sha256, 0
-            rows = RecordTable(ready.store, ready.columns, len(ready.columns), ready.records)
-            records, loaded = self._table(ready.table, rows, key)
+            width = len(ready.columns)
+            rows = RecordTable(ready.store, ready.columns, width, ready.records, cleaned=True)
+            loaded = self._table(ready.table, rows, key)
         else:
             sha256, repaired = ready.sha256, ready.repaired
+            if text is not None:
+                need_fitting(member.name, text, ready.lines, self.options.max_reject_rate)
             if member.table is None:
-                records, loaded = self._withdrawn_cases(ready, key)
+                loaded = _Loaded(*self._withdrawn_cases(ready, key))
             else:
                 rows = read_records(
                     self.warehouse,
@@ -477,19 +522,24 @@ class _PeriodIngestion:
                     ready,
                     self.dataset.source,
                     self.options.max_unpacked,
+                    ids=report_ids(self.dataset, self.dataset.table(member.table)),
                 )
-                records, loaded = self._table(member.table, rows, key)
+                loaded = self._table(member.table, rows, key, text)
             ready.path.unlink()
         counts = rejects.count_rejects(self.warehouse, self.ingestion, member.name)
         file = IngestedFile(
             table=member.table or account.WITHDRAWN,
             file=member.name,
-            records=records,
-            loaded=loaded,
+            records=loaded.records,
+            loaded=loaded.loaded,
             rejected=sum(n for (kind, _), n in counts.items() if kind == "row"),
             values_rejected=sum(n for (kind, _), n in counts.items() if kind == "value"),
             repaired=repaired,
+            cleaned=dict(loaded.cleaned),
             sha256=sha256,
+            encoding=text.encoding if text is not None else "",
+            odd_lines=len(text.numbers) if text is not None else 0,
+            columns=loaded.columns,
         )
         self.progress(
             f"{place + 1} of {len(self.source.members)} files; {self.source.quarter} "
@@ -498,10 +548,12 @@ class _PeriodIngestion:
         )
         return account.balanced(file)
 
-    def _table(self, name: str, records: RecordTable, key: FileKey) -> tuple[int, int]:
-        """Load one table's records; how many there are, and how many were loaded."""
+    def _table(
+        self, name: str, records: RecordTable, key: FileKey, text: OddLines | None = None
+    ) -> _Loaded:
+        """Load one table's records. ``text``: the lines that do not fit the encoding."""
         warehouse, dataset, declared = self.warehouse, self.dataset, self.dataset.table(name)
-        places = column_places(key.file, dataset, declared, records)
+        places = column_places(key.file, dataset, declared, records, header_advice(text))
         rows = records.table
         rejects.judge(warehouse, dataset, declared, places, records)
         if name == dataset.report_table:
@@ -515,9 +567,13 @@ class _PeriodIngestion:
         warehouse.run(statement)
         rejects.store_rejects(warehouse, dataset, declared, places, key, rows, self.place)
         loaded = account.count_loaded(warehouse, dataset, declared, key.quarter, rows, self.place)
+        file = FileColumns(warehouse, dataset, declared, key, self.place, rows, text)
+        columns = file.counts()
+        file.need(columns, self.options.max_unread)
+        cleaned = account.count_cleaned(warehouse, declared, places, records)
         drop_records(warehouse, rows)
         drop_temporary(warehouse, REJECTED)
-        return records.count, loaded
+        return _Loaded(records.count, loaded, tuple(columns), cleaned)
 
     def _withdrawn_cases(self, extracted: ExtractedFile, key: FileKey) -> tuple[int, int]:
         """Take in a list of withdrawn cases; how many lines it has, and how many are case ids."""
@@ -527,6 +583,7 @@ class _PeriodIngestion:
                 **line_parameters(extracted),
                 "ends": SPACES.removesuffix("]") + '$,;"]',
                 "integer": self.dataset.id_type == "integer",
+                "controls": CONTROLS,
             },
         )
         if self.forgotten is not None:
@@ -552,7 +609,13 @@ class _PeriodIngestion:
         rejects.store_derived(self.warehouse, self.dataset, key, self.place)
         counts = rejects.count_rejects(self.warehouse, self.ingestion, report.file)
         values = sum(n for (kind, _), n in counts.items() if kind == "value")
-        counted = dataclasses.replace(report, values_rejected=values)
+        declared = self.dataset.table(report.table)
+        made = FileColumns(self.warehouse, self.dataset, declared, key, self.place)
+        columns = made.derived_counts()
+        made.need(columns, self.options.max_unread)
+        counted = dataclasses.replace(
+            report, values_rejected=values, columns=(*report.columns, *columns)
+        )
         return [counted if file is report else file for file in files]
 
     def _with_orphans(self, file: IngestedFile) -> IngestedFile:

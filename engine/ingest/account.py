@@ -6,15 +6,19 @@ the highest share that may be rejected, and written to the catalog.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from sqlglot import exp
 
 from srsql.engine.errors import IngestError
+from srsql.engine.ingest.completeness import RequiredTable
 from srsql.engine.ingest.raw_tables import Place, loadable
+from srsql.engine.ingest.records import RecordTable
 from srsql.engine.ingest.rejects import count_rejects
+from srsql.engine.ingest.understood import TOPIC as UNDERSTOOD
+from srsql.engine.ingest.understood import ColumnCount
 from srsql.engine.warehouse.layout import derived, raw_table
 from srsql.engine.warehouse.statements import column, query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -40,12 +44,20 @@ class IngestedFile:
     values_rejected: int
     """Values of loaded records that count as missing because they are impossible."""
     repaired: int
-    """Bytes that were not UTF-8, and NUL bytes."""
+    """Bytes that do not fit the encoding, and NUL bytes."""
     orphans: int = 0
     """Loaded child records whose report is not there."""
     reasons: dict[str, int] = field(default_factory=dict)
     """Reason -> number of rejected records, or ``column: reason`` -> number of values."""
     sha256: str = ""
+    encoding: str = ""
+    """By which a text file was read; empty: it is none."""
+    odd_lines: int = 0
+    """Lines that do not fit the encoding; of UTF-8, their stray bytes were read as cp1252."""
+    columns: tuple[ColumnCount, ...] = ()
+    """What was understood of the columns of quasi-identifiers and sensitive attributes."""
+    cleaned: dict[str, int] = field(default_factory=dict)
+    """Column -> values of loaded records that lost control characters or line ends."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +69,10 @@ class IngestedPeriod:
     files: tuple[IngestedFile, ...]
     deleted_cases: int
     """Distinct cases that its lists withdraw."""
+    required: tuple[RequiredTable, ...] = ()
+    """Tables in which each report must have a row, and some have none."""
+    warnings: tuple[str, ...] = ()
+    """What is far from the period before, or from the regulator's figures, when it was loaded."""
 
 
 def count_loaded(
@@ -83,6 +99,36 @@ def count_loaded(
     rows = exp.select(number).from_(place(dataset, declared.name))
     rows = rows.where(column("quarter").eq(exp.Placeholder()))
     return int(warehouse.value(rows.sql(dialect="duckdb"), [quarter]))
+
+
+def count_cleaned(
+    warehouse: Warehouse, declared: Table, places: Mapping[str, int], records: RecordTable
+) -> dict[str, int]:
+    """Values of the loaded records of one file that lost control characters or line ends.
+
+    Args:
+        warehouse: with the records of the file judged.
+        declared: the table that the file fills.
+        places: where its columns are in the file.
+        records: the records of the file.
+
+    Returns:
+        Column of the raw table -> number of its values, where there are any.
+    """
+    if not records.cleaned:
+        return {}
+    listed = loadable(records.table).select(
+        exp.alias_(exp.Anonymous(this="unnest", expressions=[column("cleaned", "r")]), "place")
+    )
+    counted = exp.select("place", exp.Count(this=exp.Star())).from_(listed.subquery("listed"))
+    found = dict(warehouse.rows(counted.group_by("place").sql(dialect="duckdb")))
+    targets = {source: name for name, many in declared.unpivot.items() for source in many}
+    cleaned: dict[str, int] = {}
+    for name, place in places.items():
+        if place in found:
+            target = targets.get(name, name)
+            cleaned[target] = cleaned.get(target, 0) + found[place]
+    return cleaned
 
 
 def count_orphans(warehouse: Warehouse, dataset: Dataset, declared: Table, quarter: str) -> int:
@@ -197,10 +243,55 @@ def record(warehouse: Warehouse, ingestion: int, files: Sequence[IngestedFile]) 
                 "orphans": file.orphans,
             },
         )
+        if file.encoding:
+            warehouse.run(
+                query(UNDERSTOOD, "store_text"),
+                {
+                    "ingestion": ingestion,
+                    "file": file.file,
+                    "encoding": file.encoding,
+                    "odd_lines": file.odd_lines,
+                },
+            )
+        for count in file.columns:
+            warehouse.run(
+                query(UNDERSTOOD, "store_column"),
+                {
+                    "ingestion": ingestion,
+                    "table": count.table,
+                    "name": count.column,
+                    "filled": count.filled,
+                    "unread": count.unread,
+                },
+            )
+        for name, cleaned in file.cleaned.items():
+            warehouse.run(
+                query("ingest/account", "store_cleaned"),
+                {"ingestion": ingestion, "file": file.file, "name": name, "cleaned": cleaned},
+            )
+
+
+def record_required(
+    warehouse: Warehouse, ingestion: int, required: Sequence[RequiredTable]
+) -> None:
+    """Write into the catalog which tables lack rows.
+
+    Args:
+        warehouse: where the catalog is.
+        ingestion: the ingestion.
+        required: these tables.
+    """
+    for each in required:
+        stored = {"ingestion": ingestion, **asdict(each)}
+        warehouse.run(query(UNDERSTOOD, "store_required"), stored)
 
 
 def read_account(
-    warehouse: Warehouse, ingestion: int, quarter: str, status: Status
+    warehouse: Warehouse,
+    ingestion: int,
+    quarter: str,
+    status: Status,
+    warnings: Sequence[str] = (),
 ) -> IngestedPeriod:
     """An ingestion as the catalog has it.
 
@@ -209,8 +300,12 @@ def read_account(
         ingestion: the ingestion.
         quarter: its period.
         status: what happened just now.
+        warnings: what is far from figures that it was compared with.
     """
     key = {"ingestion": ingestion}
+    texts = {file: read for file, *read in warehouse.rows(query(UNDERSTOOD, "texts"), key)}
+    columns = [ColumnCount(*row) for row in warehouse.rows(query(UNDERSTOOD, "columns"), key)]
+    required = [RequiredTable(*row) for row in warehouse.rows(query(UNDERSTOOD, "required"), key)]
     counts = ("records", "loaded", "rejected", "values_rejected", "repaired", "orphans")
     files = tuple(
         IngestedFile(
@@ -218,9 +313,12 @@ def read_account(
             file=file,
             sha256=sha256,
             reasons={r: n for (_, r), n in count_rejects(warehouse, ingestion, file).items()},
+            cleaned=dict(warehouse.rows(query("ingest/account", "cleaned"), {**key, "file": file})),
             **dict(zip(counts, numbers, strict=True)),
+            **dict(zip(("encoding", "odd_lines"), texts.get(file, ("", 0)), strict=True)),
+            columns=tuple(each for each in columns if each.table == table),
         )
         for table, file, sha256, *numbers in warehouse.rows(query("ingest/account", "files"), key)
     )
     withdrawn = warehouse.value(query("ingest/account", "withdrawn_cases"), key)
-    return IngestedPeriod(quarter, status, files, int(withdrawn))
+    return IngestedPeriod(quarter, status, files, int(withdrawn), tuple(required), tuple(warnings))

@@ -7,6 +7,7 @@ missing, and ``rejects`` says why.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from sqlglot import exp
@@ -15,7 +16,6 @@ from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest import units
 from srsql.engine.ingest.records import (
     SPLIT_LINE,
-    RecordTable,
     call,
     field_at,
     is_null,
@@ -32,11 +32,21 @@ from srsql.engine.warehouse.layout import (
     source_columns,
     term_placeholders,
 )
-from srsql.engine.warehouse.statements import column, create, normal_form, query, temporary
+from srsql.engine.warehouse.statements import (
+    SPACE,
+    bare,
+    column,
+    create,
+    normal_form,
+    query,
+    temporary,
+)
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Table
 
 CODE = "srsql_code"
+UNKNOWN_CODE = "unknown code"
+"""Why a category counts as missing."""
 Place = Callable[..., exp.Table]
 """Where the rows of a period are loaded into, called as ``raw_table`` is."""
 REJECTED = "srsql_rejected_record"
@@ -94,44 +104,6 @@ def delete_period(warehouse: Warehouse, dataset: Dataset, quarter: str) -> None:
             column("quarter").eq(exp.Placeholder())
         )
         warehouse.run(rows.sql(dialect="duckdb"), [quarter])
-
-
-def column_places(
-    file: str, dataset: Dataset, declared: Table, records: RecordTable
-) -> dict[str, int]:
-    """Where the declared columns of a table are in a file.
-
-    Args:
-        file: the name of the file, for messages.
-        dataset: declares which columns are ids, without which nothing can be loaded.
-        declared: the table.
-        records: the records of the file.
-
-    Returns:
-        Column (declared, or a source of an unpivoted one) -> its place, from 1.
-
-    Raises:
-        IngestError: an id column is missing, or a declared column is there twice.
-    """
-    wanted = {c.name: (c.name, *c.aliases) for c in declared.columns}
-    wanted |= {name: (name,) for sources in declared.unpivot.values() for name in sources}
-    found: dict[str, int] = {}
-    for name, spellings in wanted.items():
-        present = [s.lower() for s in spellings if s.lower() in records.names]
-        if present and records.names.count(present[0]) > 1:
-            raise IngestError(f"{file}: column {present[0]} is in the header twice: rename one")
-        if present:
-            found[name] = records.names.index(present[0]) + 1
-    needed = [dataset.report_id]
-    if declared.name == dataset.report_table:
-        needed.append(dataset.case_id)
-    for name in needed:
-        if name not in found:
-            raise IngestError(
-                f"{file}: no column {' or '.join(wanted[name])} in its header: "
-                "is line 1 the header, and the dataset the right one?"
-            )
-    return found
 
 
 def load_statement(
@@ -237,7 +209,7 @@ def _granules_join(
     granules = units.granules_or_reason(qid)[0]
     numbers = exp.select(
         *(column(n, "known") for n in names), exp.alias_(granules, "granules")
-    ).from_(units.with_granules(values, [qid]).subquery("known"))
+    ).from_(units.with_granules(values, [qid], dataset.source.decimal).subquery("known"))
     sides = [(column(n, "parsed"), column(n, alias)) for n in names]
     same: list[exp.Expression] = [exp.EQ(this=sides[0][0], expression=sides[0][1])]
     same += [exp.NullSafeEQ(this=one, expression=other) for one, other in sides[1:]]
@@ -249,7 +221,7 @@ def _value(
 ) -> exp.Expression:
     """One raw column as it is taken from the fields of a record."""
     if name in declared.unpivot:
-        values = [field_at(places[s]) for s in declared.unpivot[name] if s in places]
+        values = [read_field(dataset, places[s]) for s in declared.unpivot[name] if s in places]
         listed = exp.cast(
             exp.Array(expressions=values), exp.DataType.build("VARCHAR[]", dialect="duckdb")
         )
@@ -257,10 +229,28 @@ def _value(
     if name not in places:
         kind = raw_columns(dataset, declared)[name]
         return exp.cast(exp.null(), kind)
-    value = field_at(places[name])
+    value = read_field(dataset, places[name])
     if name in dataset.id_columns:
         return identifier(dataset, value)
     return exp.Nullif(this=value, expression=text_of(""))
+
+
+def read_field(dataset: Dataset, place: int, source: str | None = None) -> exp.Expression:
+    """One field of a record; NULL where it holds a word that means blank.
+
+    Args:
+        dataset: declares these words.
+        place: of the field, from 1.
+        source: the alias of the records.
+    """
+    value = field_at(place, source)
+    if not dataset.source.null:
+        return value
+    words: list[exp.Expression] = [
+        exp.Upper(this=text_of(word.strip(SPACE))) for word in dataset.source.null
+    ]
+    blank = exp.In(this=exp.Upper(this=bare(value.copy(), many=True)), expressions=words)
+    return exp.Case().when(exp.Not(this=blank), value)
 
 
 def identifier(dataset: Dataset, value: exp.Expression) -> exp.Expression:
@@ -279,7 +269,9 @@ def identifier(dataset: Dataset, value: exp.Expression) -> exp.Expression:
 def fill_codes(warehouse: Warehouse, dataset: Dataset) -> None:
     """Fill ``srsql_code (qid, code, label)``: every known code of a categorical QID.
 
-    The label is NULL for a code that means "not known", the root's own label among them.
+    The label is NULL for a code that means "not known", the root's own label among them. A code of
+    digits alone is known as a float as well (8507.0), as tools write a column of integers that has
+    blanks.
 
     Raises:
         DatasetError: a code stands for two different nodes.
@@ -297,12 +289,18 @@ def fill_codes(warehouse: Warehouse, dataset: Dataset) -> None:
                     )
                 rows.append((qid.name, code, labels.get(label)))
             rows += [(qid.name, code, None) for code in (tree.labels[0], *qid.missing)]
+    rows += [(name, f"{code.strip()}.0", label) for name, code, label in rows if is_digits(code)]
     parts = {"qid": 0, "code": 1, "label": 2}
     warehouse.run(code_table(), {name: [row[at] for row in rows] for name, at in parts.items()})
     ambiguous = warehouse.rows(query("ingest/raw_tables", "ambiguous_codes"))
     if ambiguous:
         qid_name, code = ambiguous[0]
         raise DatasetError(f"key qid.{qid_name}: code {code!r} stands for two nodes")
+
+
+def is_digits(code: str) -> bool:
+    """Whether a code is an integer without a sign."""
+    return re.fullmatch("[0-9]+", code.strip()) is not None
 
 
 def code_table() -> str:
@@ -350,4 +348,4 @@ def node_label(qid: Qid, source: str) -> tuple[exp.Expression, exp.Expression]:
     unknown = exp.and_(
         known(normalized(column(qid.column, source))), is_null(column("code", alias))
     )
-    return column("label", alias), exp.Case().when(unknown, text_of("unknown code"))
+    return column("label", alias), exp.Case().when(unknown, text_of(UNKNOWN_CODE))

@@ -1,31 +1,46 @@
-"""A file becomes records: unpacked, UTF-8, LF line ends, then one row for each record.
+"""A file becomes records: unpacked, clean lines (``encodings``), then one row for each record.
 
-Every reader leaves a temporary table or view of records (line, lines, field, fault): the record's
-first physical line, how many lines it takes, its fields as a list, and why it cannot be read at all
-(or NULL). The header is the record of line 1; a Parquet file counts as having one. No file is read
-into memory as one piece.
+Every reader leaves a temporary table or view of records (line, lines, field, fault, cleaned): the
+record's first physical line, how many lines it takes, its fields as a list, why it cannot be read
+at all (or NULL), and the places of the fields that lost control characters or line ends (or NULL).
+The header is the record of line 1; a Parquet file counts as having one. No file is read into memory
+as one piece.
 """
 
 from __future__ import annotations
 
-import codecs
 import hashlib
-import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.errors import DatasetError, IngestError, one_line
+from srsql.engine.errors import IngestError, one_line
+from srsql.engine.ingest.encodings import RETURN, SEPARATOR, UTF_8, Cleaner, OddLines
+from srsql.engine.ingest.quoted import (
+    ReportIds,
+    has_quotes,
+    need_delimiter,
+    read_header,
+    split_quoted,
+)
 from srsql.engine.ingest.sources import CHUNK, Member, Unpacking, most_unpacked
 from srsql.engine.warehouse.scratch import private_folder
-from srsql.engine.warehouse.statements import SPACE, SPACES, column, create, query, temporary
+from srsql.engine.warehouse.statements import (
+    SPACE,
+    SPACES,
+    column,
+    create,
+    query,
+    scalar_macro,
+    temporary,
+)
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Source
+from srsql.schemas import Dataset, Source, Table
 
 RECORD = "srsql_record"
 """The temporary table that the records of a file are read into."""
@@ -33,16 +48,11 @@ SPLIT_LINE = "srsql_split_line"
 """The view of the records of FAERS ASCII, of whose lines the table is: splitting a line where it is
 read takes less time than storing its fields and reading these."""
 LONGEST_LINE = 8 << 20
-SEPARATOR = "\U0010fffe"
-"""A noncharacter that no line holds after extraction: the line scan's column delimiter."""
-RETURN = "\U0010ffff"
-"""Stands for a carriage return inside a line, which DuckDB's reader would refuse."""
-
-_ODD = re.compile(f"[\udc80-\udcff\0{SEPARATOR}{RETURN}]")
-_REPAIR = {
-    chr(0xDC00 + byte): bytes([byte]).decode("cp1252", "ignore") or chr(byte)
-    for byte in range(0x80, 0x100)
-}
+CONTROLS = r"[\x{0}-\x{1f}\x{7f}-\x{9f}\x{2028}\x{2029}]"
+"""Control characters (C0, DEL, C1) and line ends, as a class of a regular expression of DuckDB: no
+value holds one."""
+_NOTHING = r"[^\x{0}-\x{10ffff}]"
+"""A regular expression that matches nothing."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +65,16 @@ class ExtractedFile:
     lines: int
     """Physical lines; a missing final newline makes no difference. 0 for a binary file."""
     repaired: int
-    """Bytes that were not UTF-8 (now read as cp1252), NUL bytes (dropped), noncharacters."""
+    """Bytes that do not fit the encoding (of UTF-8: now read as cp1252), NUL bytes (dropped),
+    noncharacters."""
     returns: bool
     """Whether some line holds a carriage return that does not end it."""
+    odd: OddLines = field(default_factory=lambda: OddLines(UTF_8))
+    """The encoding by which it was read, and the lines that do not fit it."""
+    marked: bool = False
+    """A byte order mark said the encoding."""
+    controls: bool = False
+    """Whether some line holds another control character, or U+2028 or U+2029."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +92,8 @@ class RecordTable:
     """Records below the header, counted by the reader."""
     supposed: bool = False
     """The width is that of the first record: the others are looked at where they are judged."""
+    cleaned: bool = False
+    """A value may have lost control characters or line ends."""
 
 
 @contextmanager
@@ -100,79 +119,59 @@ def extract_binary(member: Member, target: Path) -> ExtractedFile:
     return ExtractedFile(target, sha.hexdigest(), lines=0, repaired=0, returns=False)
 
 
-def extract_text(member: Member, target: Path) -> ExtractedFile:
+def extract_text(member: Member, target: Path, encoding: str | None = None) -> ExtractedFile:
     """Copy ``member`` to ``target`` as clean UTF-8 lines.
+
+    Args:
+        member: the file.
+        target: where the lines go.
+        encoding: what the dataset declares; None: it declares none.
 
     Raises:
         IngestError: a line is longer than 8 MB, so that this is no text file.
     """
-    sha, cleaner = hashlib.sha256(), _Cleaner()
-    lines = unfinished = 0
+    sha, cleaner = hashlib.sha256(), Cleaner(encoding)
+    unfinished = 0
     with member.open() as source, target.open("wb") as copy:
         while True:
             chunk = source.read(CHUNK)
             member.take(len(chunk))
             sha.update(chunk)
-            clean = cleaner.feed(chunk, final=not chunk)
+            try:
+                clean = cleaner.feed(chunk, final=not chunk)
+            except UnicodeError as error:  # such as UTF-16 without a byte order mark
+                raise IngestError(
+                    f"{member.name} is not {encoding} ({one_line(error)}): mend key "
+                    "source.encoding (without a byte order mark: utf-16-le or utf-16-be)"
+                ) from None
             copy.write(clean)
-            lines += clean.count(b"\n")
             last = clean.rfind(b"\n")
             unfinished = unfinished + len(clean) if last < 0 else len(clean) - last - 1
             if unfinished > LONGEST_LINE:
                 raise IngestError(
-                    f"{member.name}: line {lines + 1} is longer than {LONGEST_LINE >> 20} MB: "
-                    "is it a text file?"
+                    f"{member.name}: line {cleaner.lines + 1} is longer than "
+                    f"{LONGEST_LINE >> 20} MB: is it a text file?"
                 )
             if not chunk:
                 break
+    lines = cleaner.lines + (unfinished > 0)
     return ExtractedFile(
-        target, sha.hexdigest(), lines + (unfinished > 0), cleaner.repaired, cleaner.returns
+        target,
+        sha.hexdigest(),
+        lines,
+        cleaner.repaired,
+        cleaner.returns,
+        cleaner.odd,
+        cleaner.marked,
+        cleaner.controls,
     )
 
 
-class _Cleaner:
-    """Chunk by chunk: no BOM, LF line ends, every byte that is not UTF-8 read as cp1252."""
-
-    def __init__(self) -> None:
-        self.repaired = 0
-        self.returns = False
-        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        self._pending = b""
-        self._begun = False
-
-    def feed(self, chunk: bytes, *, final: bool) -> bytes:
-        """The next chunk, clean; a carriage return at its end waits for the next one."""
-        if chunk.isascii() and b"\0" not in chunk and not self._decoder.getstate()[0]:
-            clean = self._pending + chunk  # as most chunks are: nothing to decode or to repair
-            begun, open_end = bool(chunk), clean.endswith(b"\r")
-        else:
-            text = self._pending.decode() + self._decoder.decode(chunk, final)
-            begun, open_end = bool(text), text.endswith("\r")
-            if not self._begun:
-                text = text.removeprefix("\ufeff")
-            clean = self._without_odd(text).encode()
-        self._begun = self._begun or begun
-        self._pending = b""
-        if open_end:
-            self._pending, clean = b"" if final else b"\r", clean[:-1]
-        if b"\r" in clean:
-            clean = clean.replace(b"\r\n", b"\n")
-            if b"\r" in clean:
-                self.returns = True
-                clean = clean.replace(b"\r", RETURN.encode())
-        return clean
-
-    def _without_odd(self, text: str) -> str:
-        if text.isascii() and "\0" not in text:
-            return text
-        text, repairs = _ODD.subn(_repair, text)
-        self.repaired += repairs
-        return text
-
-
-def _repair(match: re.Match[str]) -> str:
-    odd = match[0]
-    return "" if odd == "\0" else _REPAIR.get(odd, "\ufffd")
+def report_ids(dataset: Dataset, declared: Table) -> ReportIds:
+    """How a record of a table is known by the id of its report."""
+    spellings = next(c for c in declared.columns if c.name == dataset.report_id)
+    names = (spellings.name, *spellings.aliases)
+    return ReportIds(tuple(name.lower() for name in names), dataset.id_type == "integer")
 
 
 def read_records(
@@ -181,6 +180,9 @@ def read_records(
     extracted: ExtractedFile,
     source: Source,
     max_unpacked: str | None = None,
+    *,
+    ids: ReportIds | None = None,
+    verbatim: bool = False,
 ) -> RecordTable:
     """Read the records of one extracted file, and its header.
 
@@ -190,60 +192,101 @@ def read_records(
         extracted: the file.
         source: how it is read.
         max_unpacked: what the texts of a Parquet file may take (see ``most_unpacked``).
+        ids: how a record is known by its report id; None: by its number of fields alone.
+        verbatim: control characters and line ends within values stay.
 
     Returns:
         The records, every physical line of the file in one of them.
 
     Raises:
-        IngestError: the file is empty, its lines end in bare carriage returns, or it is a Parquet
-            file that takes too much unpacked.
+        IngestError: the file is empty, its header is no record of one line, its lines end in bare
+            carriage returns, or it is a Parquet file that takes too much unpacked.
         DatasetError: the delimiter is not one character.
     """
     if source.reader == "parquet":
         with _parquet_explained(file, extracted.path):
-            return _read_parquet(warehouse, extracted, Unpacking(file, most_unpacked(max_unpacked)))
+            unpacking = Unpacking(file, most_unpacked(max_unpacked))
+            return _read_parquet(warehouse, extracted, unpacking, verbatim=verbatim)
     if extracted.lines == 0:
         raise IngestError(f"{file} is empty, without even a header: get the file again")
-    lines_of = line_parameters(extracted)
+    if extracted.returns and extracted.lines == 1:
+        raise IngestError(f"{file}: its lines end in bare carriage returns: convert them to LF")
+    if source.reader == "csv":
+        need_delimiter(source.delimiter)
+    odd = (extracted.returns or extracted.controls) and not verbatim
+    marks = {"quotes": source.reader == "csv", "odd": odd, "controls": CONTROLS}
+    warehouse.run_step("ingest/line_records", {**line_parameters(extracted), **marks})
+    name = RECORD
     if source.reader == "dollar":
         name = SPLIT_LINE
-        warehouse.run_step("ingest/line_records", lines_of)
-        warehouse.run(create(temporary(name), _split_lines(), "VIEW", temp=True))
+        warehouse.run(create(temporary(name), _split_lines("$", odd=odd), "VIEW", temp=True))
+    elif has_quotes(warehouse):
+        clean = {"controls": _NOTHING if verbatim else CONTROLS, "ends": SPACES}
+        header = _header(file, *read_header(warehouse, source.delimiter, clean))
+        split_quoted(warehouse, source.delimiter, header, ids, clean)
     else:
-        name = RECORD
-        warehouse.run_step("ingest/csv_records", {**lines_of, **_quoting(source)})
-    header, lines, fault = warehouse.rows(query("ingest/records", "header", record=name))[0]
-    if extracted.returns and lines == extracted.lines:
-        raise IngestError(f"{file}: its lines end in bare carriage returns: convert them to LF")
-    if fault is not None:
-        raise IngestError(f"{file}: no header in line 1 ({fault})")
-    names = [plain_name(name) for name in header]
-    if len(names) > 1 and not names[-1]:
-        names.pop()
-    covered, count, first = warehouse.rows(
-        query("ingest/records", "extent", record=name), {"first": lines + 1}
-    )[0]
-    if covered != extracted.lines:
-        raise IngestError(f"{file}: {extracted.lines} lines, but {covered} in records: a defect")
+        lines = _split_lines(source.delimiter, odd=odd)
+        warehouse.run(create(temporary(name), lines, temp=True))
+    return _table(warehouse, file, name, extracted.lines, verbatim=verbatim)
+
+
+def _table(
+    warehouse: Warehouse, file: str, name: str, lines: int, *, verbatim: bool
+) -> RecordTable:
+    """What the header of a file promises, and whether its records have all its physical lines."""
+    names = _header(file, *warehouse.rows(query("ingest/records", "header", record=name))[0])
+    extent = query("ingest/records", "extent", record=name)
+    ((covered, count, first, cleaned),) = warehouse.rows(extent)
+    if covered != lines:
+        raise IngestError(f"{file}: {lines} lines, but {covered} in records: a defect")
+    found = RecordTable(name, names, len(names), count, cleaned=cleaned and not verbatim)
     if name == SPLIT_LINE and first == len(names):
-        return RecordTable(name, tuple(names), len(names), count, supposed=True)
+        return replace(found, supposed=True)
     plain, trailing = warehouse.rows(
         query("ingest/records", "widths", record=name), {"width": len(names)}
     )[0]
-    return RecordTable(name, tuple(names), len(names) + (trailing > plain), count)
+    return replace(found, width=len(names) + (trailing > plain))
 
 
-def _split_lines() -> exp.Select:
-    """The records of FAERS ASCII: a line is one, "$" separates fields, nothing is quoted.
+def _header(file: str, fields: list[str] | None, fault: str | None) -> tuple[str, ...]:
+    """The names in a header, without the empty one that a trailing separator makes.
 
-    Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault).
+    Raises:
+        IngestError: it is no header.
+    """
+    if fault is not None:
+        raise IngestError(f"{file}: no header in line 1 ({fault})")
+    names = [plain_name(name) for name in fields or []]
+    if len(names) > 1 and not names[-1]:
+        names.pop()
+    return tuple(names)
+
+
+def _split_lines(delimiter: str, *, odd: bool) -> exp.Select:
+    """The records of a file without quotes: a line is one, a delimiter separates fields.
+
+    Args:
+        delimiter: "$" of FAERS ASCII, in which no quote means anything.
+        odd: some line holds a control character.
+
+    Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault), section 22.
     """
     blank = call("regexp_full_match", column("text"), text_of(f"{SPACES}*"))
+    field = call("string_split", column("text"), text_of(delimiter))
+    cleaned: exp.Expression = exp.cast(exp.null(), "BIGINT[]")
+    if odd:
+        ends = [text_of(CONTROLS), text_of(SPACES)]
+        plain, marked = field, column("marked")
+        clean = scalar_macro("fields_without_controls", plain.copy(), *ends)
+        places = scalar_macro("fields_with_controls", plain.copy(), ends[0].copy())
+        field = exp.Case().when(marked, clean).else_(plain)
+        cleaned = exp.Case().when(marked.copy(), places)
     return exp.select(
         "line",
         exp.alias_(exp.Literal.number(1), "lines"),
-        exp.alias_(call("string_split", column("text"), text_of("$")), "field"),
+        exp.alias_(field, "field"),
         exp.alias_(exp.Case().when(blank, text_of("blank line")), "fault"),
+        exp.alias_(cleaned, "cleaned"),
     ).from_(temporary(RECORD))
 
 
@@ -254,27 +297,6 @@ def line_parameters(extracted: ExtractedFile) -> dict[str, str | bool]:
         "returns": extracted.returns,
         "return_mark": RETURN,
         "separator": SEPARATOR,
-    }
-
-
-def _quoting(source: Source) -> dict[str, str]:
-    """The delimiter of quoted CSV, and the regular expressions that find its fields."""
-    delimiter = source.delimiter
-    if len(delimiter) != 1 or delimiter in '"\r\n':
-        raise DatasetError(
-            f"key source.delimiter: {delimiter!r} is not one character, quotes aside"
-        )
-    mark = re.escape(delimiter)
-    after = rf'(?:[^"{mark}][^{mark}]*)?'
-    quoted = rf'"(?:[^"]|"")*"{after}'
-    value = rf'(?:{quoted}|[^"{mark}][^{mark}]*|)'
-    opening = '"(?:[^"]|"")*'
-    return {
-        "opens": rf"^(?:{value}{mark})*{opening}$",
-        "stays": rf'^(?:[^"]|"")*(?:"{after}(?:{mark}{value})*{mark}{opening})?$',
-        "field": rf"({value}){mark}",
-        "delimiter": delimiter,
-        "blank": f"{SPACES}*",
     }
 
 
@@ -304,7 +326,7 @@ def _parquet_explained(file: str, path: Path) -> Iterator[None]:
 
 
 def _read_parquet(
-    warehouse: Warehouse, extracted: ExtractedFile, unpacking: Unpacking
+    warehouse: Warehouse, extracted: ExtractedFile, unpacking: Unpacking, *, verbatim: bool
 ) -> RecordTable:
     path = _glob(extracted.path)
     count = int(warehouse.value(query("ingest/records", "parquet_rows"), {"path": path}))
@@ -331,9 +353,13 @@ def _read_parquet(
         exp.alias_(exp.Literal.number(1), "lines"),
         exp.alias_(exp.Array(expressions=values), "field"),
         exp.alias_(exp.cast(exp.null(), "VARCHAR"), "fault"),
+        exp.alias_(exp.cast(exp.null(), "BIGINT[]"), "cleaned"),
     ).from_(file)
     warehouse.run(create(temporary(RECORD), records, temp=True))
-    return RecordTable(RECORD, tuple(map(plain_name, columns)), len(columns), count)
+    if not verbatim:
+        warehouse.run_step("ingest/clean_records", {"controls": CONTROLS, "ends": SPACES})
+    names = tuple(map(plain_name, columns))
+    return RecordTable(RECORD, names, len(columns), count, cleaned=not verbatim)
 
 
 def _glob(path: Path) -> str:

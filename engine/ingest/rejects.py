@@ -21,8 +21,9 @@ from srsql.engine.ingest.raw_tables import (
     identifier,
     loadable,
     node_label,
+    read_field,
 )
-from srsql.engine.ingest.records import RecordTable, call, field_at, is_null, known, text_of
+from srsql.engine.ingest.records import RecordTable, call, is_null, known, text_of
 from srsql.engine.warehouse.catalog import trimmed
 from srsql.engine.warehouse.layout import derived, qids_of, raw_table
 from srsql.engine.warehouse.statements import (
@@ -92,15 +93,18 @@ def judge_statement(
         come to it afterwards (``repeats_statement``).
     """
     report = declared.name == dataset.report_table
-    report_id = field_at(places[dataset.report_id])
+    report_id = read_field(dataset, places[dataset.report_id])
     reason = exp.Case().when(known(column("fault")), column("fault"))
     for condition, text in _width_faults(records):
         reason = reason.when(condition, text_of(text))
     keys = {"report id": report_id}
     if report and not dataset.reports_are_cases:
-        keys["case id"] = field_at(places[dataset.case_id])
+        keys["case id"] = read_field(dataset, places[dataset.case_id])
     for name, value in keys.items():
         wrong = exp.Case().when(is_null(trimmed(value)), text_of(f"blank {name}"))
+        if dataset.id_type == "integer":
+            as_float = call("regexp_full_match", trimmed(value), text_of("[0-9]+[.]0+"))
+            wrong = wrong.when(as_float, text_of(f"{name} is a float: write integers"))
         wrong = wrong.else_(text_of(f"{name} is not an integer"))
         reason = reason.when(is_null(identifier(dataset, value)), wrong)
     judged = exp.select("line", "field", exp.alias_(reason, "reason"))
@@ -120,7 +124,7 @@ def repeats_statement(dataset: Dataset, places: Mapping[str, int], records: str)
     Returns:
         An INSERT into ``REJECTED``.
     """
-    report_id = identifier(dataset, field_at(places[dataset.report_id]))
+    report_id = identifier(dataset, read_field(dataset, places[dataset.report_id]))
     reports = loadable(records).select(
         column("line", "r"), exp.alias_(report_id, "report_id"), copy=False
     )
@@ -236,7 +240,8 @@ def value_statements(dataset: Dataset, declared: Table, place: Place = raw_table
         if qid.unit_column is not None:
             value = call("concat_ws", text_of(" "), value, column(qid.unit_column, "raw"))
         if qid.kind == "numeric":
-            values = exp.select().from_(units.with_granules(rows, [qid]).subquery("raw"))
+            granules = units.with_granules(rows, [qid], dataset.source.decimal)
+            values = exp.select().from_(granules.subquery("raw"))
             reason = units.granules_or_reason(qid)[1]
         else:
             values = code_join(exp.select().from_(rows.subquery("raw")), qid, "raw")
@@ -263,8 +268,8 @@ def id_statements(
     if declared.name != dataset.report_table and dataset.id_type == "integer":
         for name in dataset.id_columns:
             if name in places and name != dataset.report_id:
-                value = trimmed(field_at(places[name]))
-                wrong = is_null(identifier(dataset, field_at(places[name])))
+                value = trimmed(read_field(dataset, places[name]))
+                wrong = is_null(identifier(dataset, read_field(dataset, places[name])))
                 reason = exp.Case().when(
                     exp.and_(known(value), wrong), text_of("case id is not an integer")
                 )

@@ -16,7 +16,7 @@ from typing import Any
 from sqlglot import exp
 
 from srsql.engine.errors import IngestError, meant
-from srsql.engine.ingest.records import RECORD, drop_temporary, plain_name
+from srsql.engine.ingest.records import CONTROLS, RECORD, drop_temporary, plain_name
 from srsql.engine.ingest.sources import PeriodSource, RelationRows
 from srsql.engine.warehouse.statements import SPACES, column, create, query, table, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -300,6 +300,9 @@ def _copy(
     ((records, sha256),) = warehouse.rows(
         query("ingest/relations", "records_and_digest", record=store)
     )
+    # after the digest, by which the same rows of an earlier version are known
+    cleaning = {"controls": CONTROLS, "ends": SPACES}
+    warehouse.run_step("ingest/clean_records", cleaning, record=store)
     names = tuple(plain_name(name) for name in relation.fields)
     return RelationRows(relation.name, relation.declared.name, store, names, records, sha256)
 

@@ -16,12 +16,15 @@ from sqlglot import exp
 
 from srsql.engine.errors import DatasetError
 from srsql.engine.warehouse.catalog import normalized
-from srsql.engine.warehouse.statements import column
+from srsql.engine.warehouse.statements import SPACES, column
 from srsql.schemas import Qid
 
+NOT_A_NUMBER, NO_UNIT, UNKNOWN_UNIT = "not a number", "no unit", "unknown unit"
+"""Reasons for which a value counts as missing."""
 _HUGEINT_DIGITS = 38
 _NUMBER = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)"
 _PARTS = r"^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$"
+_VALUE_AND_UNIT = rf"^([^\pL%]*?){SPACES}*([\pL%].*)?$"
 _PART_NAMES = exp.Array(
     expressions=[exp.Literal.string(name) for name in ("sign", "whole", "fraction")]
 )
@@ -80,17 +83,19 @@ def possible_range(qid: Qid) -> tuple[Fraction, Fraction] | None:
     return (Fraction(pair[0]), Fraction(pair[1])) if isinstance(pair, tuple) else None
 
 
-def with_granules(rows: exp.Select, qids: Iterable[Qid]) -> exp.Select:
+def with_granules(rows: exp.Select, qids: Iterable[Qid], decimal: str = ".") -> exp.Select:
     """Rows with the columns that ``granules_or_reason`` works on, in two layers.
 
     Args:
         rows: a query that has the column of each QID, and of its unit where there is one.
         qids: the quasi-identifiers; those that are not numeric are passed over.
+        decimal: the decimal sign.
 
     Returns:
-        The rows with ``text``, ``part``, ``unit``, ``digits``, ``factor`` and ``granules`` of each
-        QID: digits times factor is the number in units of 1 / (``common`` 10^``decimals``) granules
-        (see ``Scale``), and granules that number, rounded as the QID says.
+        The rows with ``text``, ``number``, ``part``, ``unit``, ``digits``, ``factor`` and
+        ``granules`` of each QID: number is the text without its unit, with a decimal point; digits
+        times factor is the number in units of 1 / (``common`` 10^``decimals``) granules (see
+        ``Scale``), and granules that number, rounded as the QID says.
 
     Source:
         SPEC section 4 (values are brought to the declared granularity at ingestion).
@@ -103,11 +108,12 @@ def with_granules(rows: exp.Select, qids: Iterable[Qid]) -> exp.Select:
             continue
         scale, name = scale_of(qid), qid.name
         text = normalized(column(qid.column, "rows"))
-        found = _call("regexp_extract", text.copy(), _text(_PARTS), _PART_NAMES.copy())
-        parts += [_named(text, "text", name), _named(found, "part", name)]
+        number, unit = _number_and_unit(qid, text, decimal)
+        found = _call("regexp_extract", number.copy(), _text(_PARTS), _PART_NAMES.copy())
+        parts += [_named(text, "text", name), _named(number, "number", name)]
+        parts.append(_named(found, "part", name))
         factor: exp.Expression = _huge(scale.factors.get("", 1))
-        if qid.unit_column is not None:
-            unit = normalized(column(qid.unit_column, "rows"))
+        if unit is not None:
             parts.append(_named(unit, "unit", name))
             factor = exp.Case(this=_work("unit", name))
             for code, share in scale.factors.items():
@@ -122,6 +128,24 @@ def with_granules(rows: exp.Select, qids: Iterable[Qid]) -> exp.Select:
     return exp.select("*", *granules).from_(middle.subquery("numbers", copy=False), copy=False)
 
 
+def _number_and_unit(
+    qid: Qid, text: exp.Expression, decimal: str
+) -> tuple[exp.Expression, exp.Expression | None]:
+    """The number of a value with a decimal point, and its unit; None: the QID has no units."""
+    number, unit = text.copy(), None
+    if qid.unit_in_value:
+        number, unit = (
+            _call("regexp_extract", text.copy(), _text(_VALUE_AND_UNIT), exp.Literal.number(part))
+            for part in (1, 2)
+        )
+        unit = exp.Nullif(this=unit, expression=_text(""))
+    elif qid.unit_column is not None:
+        unit = normalized(column(qid.unit_column, "rows"))
+    if decimal != ".":  # a point is no decimal sign then, and must not become one
+        number = _call("translate", number, _text(f"{decimal}."), _text(f".{decimal}"))
+    return number, unit
+
+
 def granules_or_reason(qid: Qid) -> tuple[exp.Expression, exp.Expression]:
     """Granules of a numeric QID, and why a value that is there counts as missing (or NULL).
 
@@ -129,16 +153,18 @@ def granules_or_reason(qid: Qid) -> tuple[exp.Expression, exp.Expression]:
     is not.
     """
     scale, name = scale_of(qid), qid.name
-    text, digits, granules = (_work(part, name) for part in ("text", "digits", "granules"))
+    text, number, digits, granules = (
+        _work(part, name) for part in ("text", "number", "digits", "granules")
+    )
     blanks: list[exp.Expression] = [_is_null(text)]
     if qid.missing:
         codes = [normalized(_text(code)) for code in qid.missing]
         blanks.append(exp.In(this=text, expressions=codes))
     reason = exp.Case().when(exp.or_(*blanks), exp.null())
-    reason = reason.when(exp.Not(this=_matches(text, _NUMBER)), _text("not a number"))
-    if qid.unit_column is not None:
-        reason = reason.when(_is_null(_work("unit", name)), _text("no unit"))
-        reason = reason.when(_is_null(_work("factor", name)), _text("unknown unit"))
+    reason = reason.when(exp.Not(this=_matches(number, _NUMBER)), _text(NOT_A_NUMBER))
+    if qid.units:
+        reason = reason.when(_is_null(_work("unit", name)), _text(NO_UNIT))
+        reason = reason.when(_is_null(_work("factor", name)), _text(UNKNOWN_UNIT))
     if scale.low is not None and scale.low >= 0:
         below = exp.LT(this=digits, expression=_huge(0))
         reason = reason.when(below, _text("negative"))
@@ -164,7 +190,7 @@ def _digits(name: str, scale: Scale) -> exp.Expression:
     digits = _call("concat", part("sign"), part("whole"), fraction)
     number = exp.TryCast(this=digits, to=exp.DataType.build("HUGEINT", dialect="duckdb"))
     fits = exp.LTE(this=_call("length", part("whole")), expression=exp.Literal.number(scale.digits))
-    return exp.Case().when(exp.and_(_matches(_work("text", name), _NUMBER), fits), number)
+    return exp.Case().when(exp.and_(_matches(_work("number", name), _NUMBER), fits), number)
 
 
 def _rounded(product: exp.Expression, unit: int, *, half_up: bool) -> exp.Expression:

@@ -30,7 +30,7 @@ from srsql.engine.query.question import Counted, Question, read_question, undeci
 from srsql.engine.query.suppression import Hidden, hidden_by
 from srsql.engine.query.vocabulary import Views
 from srsql.engine.signals.rules import did_you_mean
-from srsql.engine.warehouse.catalog import normalized, registered_dataset
+from srsql.engine.warehouse.catalog import registered_dataset, text_key
 from srsql.engine.warehouse.frames import Framed, Lines
 from srsql.engine.warehouse.levels import (
     Level,
@@ -41,7 +41,10 @@ from srsql.engine.warehouse.levels import (
 )
 from srsql.engine.warehouse.releases import (
     counting_persons,
+    key_of,
     not_released,
+    released_id,
+    shows_keys,
     told_of_persons,
     without_releases,
 )
@@ -149,7 +152,7 @@ def query(
         _need_cover(warehouse, each, schema)
     try:
         if dataset.clustered:
-            registered = registered_dataset(warehouse, dataset.name)
+            registered = registered_dataset(warehouse, dataset.name).keyed(dataset.term_key)
             asked = _of_clusters(
                 warehouse, registered, series, views, text, asking.include_withheld
             )
@@ -244,7 +247,8 @@ def _of_clusters(
             f"series {series!r} tells items of clusters, which are others in every quarter: give "
             "--quarter"
         )
-    views = replace(views, cumulative=None)
+    version = key_of(warehouse, released_id(warehouse, dataset, next(iter(views.schemas)), series))
+    views = replace(views, cumulative=None, term_key=version, tells_items=True)
     terms = read_terms(warehouse, dataset, views, read_question(dataset, views, text))
     count = _WITHHELD["cases"] if include_withheld else None
     means = item_means(warehouse, views, terms)
@@ -311,10 +315,11 @@ def _unknown_names(
     for lookup in dict.fromkeys(question.lookups):
         table_name, name = lookup.value.origin or ("", "")
         sources = [views.rows(each, table_name, str(lookup.value.alias)) for each in schemas]
+        named = lookup.value.node
         wanted: exp.Expr = exp.Literal.string(lookup.name)
-        if views.level(lookup.value.origin) and isinstance(lookup.value.node, exp.Column):
-            wanted = normalized(exp.Literal.string(lookup.name))
-        same = exp.EQ(this=lookup.value.node, expression=wanted)
+        if lookup.value.key is not None:
+            named, wanted = lookup.value.key, text_key(lookup.name, views.term_key)
+        same = exp.EQ(this=named, expression=wanted)
         found = union_all([exp.select("1").from_(source).where(same) for source in sources])
         if warehouse.rows(exp.select("1").from_(found.subquery("f")).limit(1).sql("duckdb")):
             continue
@@ -335,8 +340,8 @@ def _of_items(asked: ClusterQuestion) -> Iterator[str]:
             "count at the mean that other counts suggest"
         )
         yield (
-            "items are told of cases, over all their reports, trimmed and in upper case, and so "
-            "are they compared"
+            "items are told of cases, over all their reports, by one text for all spellings of a "
+            "term, and so are they compared"
         )
 
 
@@ -379,7 +384,8 @@ def find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: str
     found = warehouse.rows(named_query(_VIEWS, "series"), names)
     if found and found[0][0] == IMPORTED:
         raise QueryError(f"series {series!r} is imported and has no views to ask")
-    schemas = dict(warehouse.rows(named_query(_VIEWS, "released_quarters"), names))
+    rows = warehouse.rows(named_query(_VIEWS, "released_quarters"), names)
+    schemas = {period: schema for period, schema, _ in rows}
     every = tuple(schemas.values())
     if not found or not schemas:
         raise QueryError(without_releases(warehouse, dataset.name, series))
@@ -390,11 +396,17 @@ def find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: str
             f"series {series!r} has other ids in every quarter, so nobody can be counted over "
             "several: give --quarter"
         )
-    if quarter is None:
-        return Views(schemas, cumulative, pseudonym_series, every)
-    if quarter not in schemas:
+    if quarter is not None and quarter not in schemas:
         raise QueryError(not_released(warehouse, dataset.name, series, quarter))
-    return Views({quarter: schemas[quarter]}, None, pseudonym_series, every)
+    version = dataset.term_key
+    return Views(
+        schemas if quarter is None else {quarter: schemas[quarter]},
+        cumulative if quarter is None else None,
+        pseudonym_series,
+        every,
+        term_key=version,
+        shows_keys=version > 0 and shows_keys(warehouse, [release_id for *_, release_id in rows]),
+    )
 
 
 def _need_text(text: str) -> None:
@@ -463,6 +475,11 @@ def _notes(
         )
     for position in sorted(question.labelled):
         yield f"cases whose {dataset.qid[position].name} is missing are in no row"
+    if question.by_keys:
+        yield (
+            "terms are compared and grouped by their keys, one text for all spellings of a term; "
+            "LIKE and ranges look at the spellings"
+        )
     for label in question.blanked:
         yield f"rows whose {label} is missing or only says that it is not known are in no row"
     if withheld is None:

@@ -22,7 +22,7 @@ from srsql.engine.query.vocabulary import QUARTER, Item, Views, excerpt
 from srsql.engine.query.worlds import WORLD, depends_on_world
 from srsql.engine.signals.clusters import ClusterViews
 from srsql.engine.signals.rules import did_you_mean
-from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.catalog import text_key
 from srsql.engine.warehouse.layout import CLUSTER, CLUSTERS
 from srsql.engine.warehouse.statements import column, table, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -80,12 +80,13 @@ def read_terms(
     Raises:
         QueryError: it asks something that clusters do not tell.
     """
-    return _Reader(dataset, question).read(ClusterViews.of(warehouse, _schema(views)))
+    views_of_terms = ClusterViews.of(warehouse, _schema(views))
+    return _Reader(dataset, question, views.term_key).read(views_of_terms)
 
 
 class _Reader:
-    def __init__(self, dataset: Dataset, question: Question) -> None:
-        self.dataset, self.question = dataset, question
+    def __init__(self, dataset: Dataset, question: Question, version: int) -> None:
+        self.dataset, self.question, self.version = dataset, question, version
         self.terms = {
             item.alias: Term(item)
             for item, _ in question.joins
@@ -233,7 +234,7 @@ class _Reader:
                     f"{other.item.given} by {self.dataset.case_id}"
                 )
             same_column = (one.item.table.name, one.column) == (other.item.table.name, other.column)
-            if same_column and not _apart(one, other):
+            if same_column and not _apart(one, other, self.version):
                 raise QueryError(
                     f"{one.item.given} and {other.item.given} may be one item: name two that differ"
                 )
@@ -250,9 +251,9 @@ class _Reader:
         return told
 
 
-def _apart(one: Term, other: Term) -> bool:
-    """Whether two items of one column are surely different ones."""
-    names = [{n.name.strip().upper() for n in term.names} for term in (one, other)]
+def _apart(one: Term, other: Term, version: int) -> bool:
+    """Whether two items of one column are surely different ones, by that version of their key."""
+    names = [{text_key(n.name, version) for n in term.names} for term in (one, other)]
     return all(names) and not names[0] & names[1]
 
 
@@ -294,7 +295,7 @@ def unknown_items(
         for name in term.names:
             wanted = exp.select("1").from_(names.subquery("n"))
             wanted = wanted.where(
-                column("name", "n").eq(normalized(exp.Literal.string(name.name)))
+                column("name", "n").eq(text_key(name.name, views.term_key))
             ).limit(1)
             if warehouse.rows(wanted.sql("duckdb")):
                 continue
@@ -335,7 +336,7 @@ def compose_cluster_bounds(
     schema, asked = _schema(views), question.asked
     composer = Composer(dataset, views, question.rest)
     steps = composer.steps()
-    steps |= _cluster_steps(dataset, schema, question, means)
+    steps |= _cluster_steps(dataset, views, question, means)
     labels = [label for label, _ in asked.groups]
     sides = {term.group: side for term, side in zip(question.terms, SIDES, strict=False)}
     groups: list[exp.Expr] = [
@@ -386,9 +387,10 @@ _READ_BY_NAME = {"crowd", "sizes", "holding", "item_mean", "margin", "wanted"}
 
 
 def _cluster_steps(
-    dataset: Dataset, schema: str, question: ClusterQuestion, means: Sequence[float]
+    dataset: Dataset, asked: Views, question: ClusterQuestion, means: Sequence[float]
 ) -> dict[str, exp.Query]:
     """Who of each cluster meets the conditions, and how many of its records hold the items."""
+    schema, version = _schema(asked), asked.term_key
     counted = {
         "lower": column("certain", "b"), "expected": column("part", "b"),
         "upper": exp.Literal.number(1), "known": column("known", "b"),
@@ -413,7 +415,7 @@ def _cluster_steps(
         return steps
     views = ClusterViews(schema, ())
     steps["holding"] = union_all(
-        [_holding(views, t, side) for t, side in zip(question.terms, SIDES, strict=False)]
+        [_holding(views, t, side, version) for t, side in zip(question.terms, SIDES, strict=False)]
     )
     listed: list[exp.Query] = [
         exp.select(exp.Literal.string(side).as_("side")).select(
@@ -445,17 +447,18 @@ def _cluster_steps(
     return steps
 
 
-def _holding(views: ClusterViews, term: Term, side: str) -> exp.Select:
-    """(cluster, chunk, subrecord, side, name) of the items of one term."""
+def _holding(views: ClusterViews, term: Term, side: str, version: int) -> exp.Select:
+    """(cluster, chunk, subrecord, side, name) of the items of one term.
+
+    ``version``: of the key that the names of items are.
+    """
     name = exp.Literal.string(_ALL) if term.names else column("name", "i")
     keys = [column(n, "i") for n in ("cluster", "chunk", "subrecord")]
     rows = exp.select(*keys, exp.Literal.string(side).as_("side"), name.as_("name"))
     rows = rows.from_(views.items(term.attribute).subquery("i"))
     if not term.names:
         return rows
-    return rows.where(
-        column("name", "i").isin(*[normalized(exp.Literal.string(n.name)) for n in term.names])
-    )
+    return rows.where(column("name", "i").isin(*[text_key(n.name, version) for n in term.names]))
 
 
 def _held(source: str, columns: dict[str, str]) -> exp.Select:

@@ -9,13 +9,13 @@ from sqlglot import exp
 
 from srsql.engine.errors import LevelError
 from srsql.engine.query import find_views
-from srsql.engine.warehouse.catalog import raw_term, term_key
+from srsql.engine.warehouse.catalog import raw_term, term_key, trimmed
 from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.levels import HELD, TOPIC, Level, add_names, make_names
 from srsql.engine.warehouse.statements import column, query, temporary, union_all
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
+from srsql.schemas import Dataset, Sensitive
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Value:
     """One value of the column."""
 
     value: str
-    """Normalized."""
+    """The key of the term."""
     cases: int
     """Cases that have it in some report."""
     names: tuple[str, ...]
@@ -78,9 +78,9 @@ def coverage(
     """
     rows: exp.Query
     if series is None:
-        rows = _original(dataset, level, quarter)
+        rows = original_terms(dataset, level.attribute, quarter)
     else:
-        rows = _released(warehouse, dataset, level, series, quarter)
+        rows = released_terms(warehouse, dataset, level.attribute, series, quarter)
     warehouse.run(f"CREATE OR REPLACE TEMP TABLE {HELD} AS {rows.sql(dialect='duckdb')}")
     make_names(warehouse)
     held = exp.select(column("value", "h")).from_(temporary(HELD, alias="h"))
@@ -109,36 +109,62 @@ def coverage(
     )
 
 
-def _original(dataset: Dataset, level: Level, quarter: str | None) -> exp.Select:
-    """(case_id, value) of the raw rows; those of legacy quarters name the report only."""
+def original_terms(
+    dataset: Dataset, attribute: Sensitive, quarter: str | None, *, spelled: bool = False
+) -> exp.Select:
+    """(case_id, value) of the raw rows; those of legacy quarters name the report only.
+
+    Args:
+        dataset: says by which version of the key.
+        attribute: whose terms; the value is the key.
+        quarter: only this one; None: all.
+        spelled: with the column ``spelling``.
+    """
     same = exp.and_(
         column(dataset.report_id, "t").eq(column(dataset.report_id, "p")),
         column("quarter", "t").eq(column("quarter", "p")),
     )
-    value = raw_term(dataset, level.attribute.table, level.attribute.column, "t")
+    value = raw_term(dataset, attribute.table, attribute.column, "t")
     rows = (
         exp.select(column(dataset.case_id, "p").as_("case_id"), value.as_("value"))
         .distinct()
-        .from_(raw_table(dataset, level.attribute.table, alias="t"))
+        .from_(raw_table(dataset, attribute.table, alias="t"))
         .join(raw_table(dataset, dataset.report_table, alias="p"), on=same)
         .where(value.copy().is_(exp.null()).not_())
     )
+    if spelled:
+        rows = rows.select(_spelling(attribute))
     if quarter is not None:
         rows = rows.where(column("quarter", "t").eq(exp.Literal.string(quarter)))
     return rows
 
 
-def _released(
-    warehouse: Warehouse, dataset: Dataset, level: Level, series: str, quarter: str | None
+def released_terms(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    attribute: Sensitive,
+    series: str,
+    quarter: str | None,
+    *,
+    spelled: bool = False,
 ) -> exp.Query:
-    """The same of what was released."""
+    """The same of what was released.
+
+    Raises:
+        QueryError: nothing is.
+    """
     views = find_views(warehouse, dataset, series, quarter)
-    value = term_key(column(level.attribute.column, "t"), dataset.term_key)
+    value = term_key(column(attribute.column, "t"), dataset.term_key)
+    shown = [_spelling(attribute)] if spelled else []
     parts: list[exp.Query] = [
-        exp.select(column(dataset.case_id, "t").as_("case_id"), value.as_("value"))
+        exp.select(column(dataset.case_id, "t").as_("case_id"), value.as_("value"), *shown)
         .distinct()
-        .from_(views.rows(schema, level.attribute.table, "t"))
+        .from_(views.rows(schema, attribute.table, "t"))
         .where(value.copy().is_(exp.null()).not_())
         for schema in views.schemas.values()
     ]
     return union_all(parts)
+
+
+def _spelling(attribute: Sensitive) -> exp.Expr:
+    return trimmed(column(attribute.column, "t")).as_("spelling")

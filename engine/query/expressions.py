@@ -39,7 +39,7 @@ from srsql.engine.query.worlds import (
     union,
 )
 from srsql.engine.signals.rules import leaves
-from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.catalog import term_key, text_key
 from srsql.engine.warehouse.statements import column
 from srsql.schemas import Hierarchy, Qid
 
@@ -65,6 +65,8 @@ class Expressions:
     """Quasi-identifiers that IS NULL asks about."""
     labelled: set[int] = field(default_factory=set)
     """Quasi-identifiers by whose leaves the question groups."""
+    by_keys: bool = False
+    """Terms are compared or grouped by their keys."""
     blanked: dict[exp.Expr, str] = field(default_factory=dict)
     """Values with placeholders by which the question groups -> name of the column."""
 
@@ -131,7 +133,7 @@ class Expressions:
             if value.kind != "text":
                 raise QueryError(f"{excerpt(node)}: {node.key} is for text")
             self.limits.check_spelling(value)
-            return replace(value, node=type(node)(this=value.node))
+            return self._spelled(type(node), value)
         if isinstance(node, exp.Case):
             return self._case_value(node, block)
         for inner in node.find_all(exp.Column):
@@ -179,31 +181,49 @@ class Expressions:
 
     def _case_value(self, node: exp.Case, block: Block) -> Scalar:
         kinds: dict[Kind, Scalar] = {}
+        is_term = False
 
-        def result(each: exp.Expr) -> exp.Expr:
+        def result(each: exp.Expr, part: Callable[[Scalar], exp.Expr]) -> exp.Expr:
+            nonlocal is_term
             if isinstance(each, exp.Null):
                 return exp.null()
             value = self.scalar(each, block)
             self.limits.check_result(value)
             self._comparable(value, next(iter(kinds.values()), value))
             kinds.setdefault(value.kind, value)
-            return value.node
+            is_term = is_term or (value.key is not None and bool(self.views.term_key))
+            return part(value)
 
-        built = self._case(node, block, result)
-        return Scalar(built, next(iter(kinds), "text"))
+        def built(part: Callable[[Scalar], exp.Expr]) -> exp.Expr:
+            return self._case(node, block, lambda each: result(each, part))
+
+        spelled = built(lambda value: value.node)
+        kind: Kind = next(iter(kinds), "text")
+        if not is_term:
+            return Scalar(spelled, kind)
+        return Scalar(spelled, kind, key=built(self._key_of), label=built(lambda v: v.shown))
 
     def _group_value(self, value: Scalar) -> exp.Expr:
-        """A value to group by; rows without one are left out where a placeholder may be behind, and
-        on a level, where such a value has no name."""
+        """A value to group by, a term by its key; rows without one are left out where a placeholder
+        may be behind, and on a level, where such a value has no name."""
         self.limits.check_group(value)
+        self.by_keys |= value.label is not None
         if self.limits.placeholders(value) or self.views.level(value.origin):
-            self.blanked[value.node] = value.name
-        return value.node
+            self.blanked[value.shown] = value.name
+        return value.shown
 
     def _released_column(self, found: Exact) -> Scalar:
         origin = (found.item.table.name, found.name)
-        alias = found.item.alias
-        return Scalar(column(found.name, alias), found.kind, origin, alias=alias)
+        alias, spelled = found.item.alias, column(found.name, found.item.alias)
+        key = self.views.key(origin, alias) if self.limits.is_term(origin) else None
+        label = None if self.views.level(origin) else key
+        return Scalar(spelled, found.kind, origin, alias=alias, key=key, label=label)
+
+    def _spelled(self, function: type[exp.Expr], value: Scalar) -> Scalar:
+        """A function of the spelling alone, which leaves a term the same one."""
+        label = None if value.label is None else function(this=value.label)
+        key = value.key if self.views.term_key else None
+        return replace(value, node=function(this=value.node), key=key, label=label)
 
     def _qid(self, node: exp.Expr, block: Block) -> Generalized | None:
         bare = node.unnest()
@@ -231,10 +251,13 @@ class Expressions:
         if second:
             mirrored = _MIRRORED.get(operator, operator)
             return self._atom(second, self._spans(second, mirrored, left), block)
-        values = self._alike(self.scalar(left, block), self.scalar(right, block))
+        values = self.scalar(left, block), self.scalar(right, block)
         self._comparable(*values)
         self.limits.check_comparison(operator, *values, block.links, positive)
-        return operator(this=values[0].node, expression=values[1].node)
+        one, other = values[0].node, values[1].node
+        if operator in (exp.EQ, exp.NEQ) or any(self.views.level(v.origin) for v in values):
+            one, other = self._alike(*values)
+        return operator(this=one, expression=other)
 
     def _in(self, node: exp.In, block: Block, positive: bool) -> exp.Expr:
         if node.args.get("query"):
@@ -250,19 +273,25 @@ class Expressions:
         for item in items:
             self._comparable(value, item)
             self.limits.check_comparison(exp.EQ, value, item, block.links, positive)
-        return value.node.isin(*(self._alike(value, item)[1].node for item in items))
+        pairs = [self._alike(value, item) for item in items]
+        if len({one for one, _ in pairs}) == 1:
+            return pairs[0][0].isin(*(other for _, other in pairs))
+        return exp.paren(exp.or_(*(one.eq(other) for one, other in pairs)))
 
-    def _alike(self, *pair: Scalar) -> tuple[Scalar, Scalar]:
-        """Two values to compare; a name on a level is compared with the normal form of a text."""
-        one, other = pair
-        for value, partner in ((one, other), (other, one)):
-            if partner.literal is None or not isinstance(value.node, exp.Column):
-                continue
-            if self.views.level(value.origin):
-                name = normalized(exp.Literal.string(partner.literal))
-                changed = replace(partner, node=name)
-                return (value, changed) if value is one else (changed, value)
-        return one, other
+    def _alike(self, one: Scalar, other: Scalar) -> tuple[exp.Expr, exp.Expr]:
+        """What to compare for equality: the keys of both, where one is a term."""
+        if one.key is None and other.key is None:
+            return one.node, other.node
+        self.by_keys |= bool(self.views.term_key)
+        return self._key_of(one), self._key_of(other)
+
+    def _key_of(self, value: Scalar) -> exp.Expr:
+        """The key of a value that is compared with a term."""
+        if value.key is not None:
+            return value.key
+        if value.literal is not None and isinstance(value.node, exp.Literal):
+            return text_key(value.literal, self.views.term_key)
+        return term_key(value.node, self.views.term_key) if self.views.term_key else value.node
 
     def _is_null(self, node: exp.Is, block: Block) -> exp.Expr:
         only_parts(node, "this", "expression")

@@ -16,6 +16,7 @@ from sqlglot import exp
 from srsql.engine.errors import QueryError
 from srsql.engine.query.vocabulary import Kind, Links, Views, excerpt
 from srsql.schemas import Dataset
+from srsql.udfs.term_key import term_key
 
 Origin = tuple[str, str]
 """Table and column."""
@@ -33,6 +34,15 @@ class Scalar:
     """The text of a literal."""
     alias: str | None = None
     """Our alias of the table of ``origin``."""
+    key: exp.Expr | None = None
+    """What it is compared by, where that is the key of a term; None: ``node``."""
+    label: exp.Expr | None = None
+    """What a group of it is called, where that is made of a key; None: ``node``."""
+
+    @property
+    def shown(self) -> exp.Expr:
+        """What a group of it is called."""
+        return self.node if self.label is None else self.label
 
     @property
     def name(self) -> str:
@@ -61,6 +71,7 @@ class Limits:
     def __init__(self, dataset: Dataset, views: Views) -> None:
         pseudonym_series = views.pseudonym_series
         self._pseudonym_series = pseudonym_series
+        self._version = views.term_key
         self._serial: dict[Origin, str] = {
             (child.name, name): numbering
             for child in (dataset.child_tables if pseudonym_series else ())
@@ -102,7 +113,7 @@ class Limits:
                 self.lookups.append(Lookup(value, partner.literal))
             if not self.placeholders(value):
                 continue
-            text = None if partner.literal is None else _folded(partner.literal)
+            text = None if partner.literal is None else self._form(partner.literal)
             if text in self._terms(value):
                 raise QueryError(
                     f"{value.name} '{partner.literal}' means not known and is published as "
@@ -134,7 +145,7 @@ class Limits:
             raise self._placeholder_refusal(wanted)
         if self.placeholders(text):
             plain = isinstance(wanted.node, exp.Literal)
-            found = any(_found(test, term, _upper(wanted.node.name)) for term in self._terms(text))
+            found = any(self._finds(test, term, wanted.node.name) for term in self._terms(text))
             if not plain or not positive or found:
                 raise self._placeholder_refusal(text)
 
@@ -162,8 +173,28 @@ class Limits:
         """The terms of a column that are published as NULL."""
         return self._placeholders.get(value.origin, ()) if value.origin else ()
 
+    def is_term(self, origin: Origin) -> bool:
+        """Whether a column has names of drugs or terms."""
+        return origin in self._named
+
     def _terms(self, value: Scalar) -> tuple[str, ...]:
-        return tuple(_folded(term) for term in self.placeholders(value))
+        return tuple(self._form(term) for term in self.placeholders(value))
+
+    def _form(self, text: str) -> str:
+        """What the spellings of a placeholder have in common."""
+        return (term_key(text) or "") if self._version else _upper(text.strip())
+
+    def _finds(self, test: type[exp.Expr], term: str, wanted: str) -> bool:
+        """Whether some spelling of a placeholder, whose form is given, may pass a test."""
+        if not self._version:
+            return _found(test, term, _upper(wanted))
+        # what spellings may write otherwise or leave out is passed over, a sign that stands for one
+        # other stands for any number
+        if test in (exp.Like, exp.ILike):
+            kept = "%".join(map(_letters, wanted.replace("_", "%").split("%")))
+        else:
+            kept = _letters(wanted)
+        return _found(test, _letters(term), kept)
 
     def _is_renumbered(self, value: Scalar) -> bool:
         return bool(self._pseudonym_series) and (value.kind == "id" or value.origin in self._serial)
@@ -204,13 +235,13 @@ def _upper(text: str) -> str:
     return "".join(c.upper() if len(c.upper()) == 1 else c for c in text)
 
 
-def _folded(text: str) -> str:
-    """What the spellings of a placeholder have in common: it is known trimmed and upper-cased."""
-    return _upper(text.strip())
+def _letters(text: str) -> str:
+    """The letters and digits of the key of a text, which all its spellings have in this order."""
+    return "".join(c for c in term_key(text) or "" if c.isalnum())
 
 
 def _found(test: type[exp.Expr], text: str, wanted: str) -> bool:
-    """Whether some spelling of a placeholder may pass a test; both are upper-cased."""
+    """Whether a text passes a test; both are folded."""
     if test is exp.StartsWith:
         return text.startswith(wanted)
     if test is exp.Contains:

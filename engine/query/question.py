@@ -61,6 +61,8 @@ class Question:
     """Groups that are passed over first."""
     tested: frozenset[int] = frozenset()
     """Quasi-identifiers that IS NULL asks about."""
+    by_keys: bool = False
+    """Terms are compared or grouped by their keys."""
 
 
 def read_question(dataset: Dataset, views: Views, text: str) -> Question:
@@ -146,6 +148,7 @@ class _Reader:
             _whole_number(select.args.get("limit")),
             _whole_number(select.args.get("offset")) or 0,
             frozenset(self.expressions.tested),
+            self.expressions.by_keys,
         )
 
     def _counted(self, node: exp.Expr, block: Block) -> tuple[Counted, str | None]:

@@ -17,6 +17,7 @@ from sqlglot import exp
 from srsql.engine.errors import QueryError
 from srsql.engine.query.question import Question
 from srsql.engine.query.vocabulary import Views, source_of
+from srsql.engine.warehouse.layout import key_column
 from srsql.engine.warehouse.releases import ANY_VALUE, ONE_VALUE, most_suppressed, suppressing
 from srsql.engine.warehouse.statements import column, table
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -88,7 +89,9 @@ def hidden_by(
     Raises:
         QueryError: rows of suppressed values are counted.
     """
-    sensitive = {(a.table, a.column) for a in dataset.sensitive}
+    sensitive = {
+        (a.table, name) for a in dataset.sensitive for name in (a.column, key_column(a.column))
+    }
     names = {item.alias: item.table.name for item, _ in question.joins}
     parts = [*question.conditions, *(on for _, on in question.joins if on is not None)]
     inner = [found for part in parts for found in part.find_all(exp.Table)]
@@ -114,6 +117,7 @@ def hidden_by(
         for found in part.find_all(exp.Column)
         if (names.get(found.table, ""), found.name) in sensitive
     ]
+    # names on levels stand in the columns of spellings
     named_on_levels = {(each.attribute.table, each.attribute.column) for each in views.levels}
     several = any((names[found.table], found.name) in named_on_levels for found in asked)
     one = len(asked) == 1 and not several and _is_one_value(asked[0], grouped)

@@ -14,6 +14,8 @@ from typing import Literal, TypeVar
 from sqlglot import ErrorLevel, exp
 
 from srsql.engine.errors import QueryError
+from srsql.engine.warehouse.catalog import term_key
+from srsql.engine.warehouse.layout import key_column
 from srsql.engine.warehouse.levels import Level, name_of
 from srsql.engine.warehouse.statements import column, table
 from srsql.schemas import Dataset, Qid, Table
@@ -38,6 +40,12 @@ class Views:
     ``schemas``."""
     levels: tuple[Level, ...] = ()
     """Of columns whose values are asked by their names on a level."""
+    term_key: int = 0
+    """The version of the key by which terms are compared; 0: as rows spell them."""
+    shows_keys: bool = False
+    """The rows of every quarter have the keys of terms beside their spellings."""
+    tells_items: bool = False
+    """Terms are told as items of clusters, and no row has any."""
 
     def table(self, name: str, alias: str) -> exp.Expr:
         """One released table, with names on levels in the place of values."""
@@ -65,6 +73,22 @@ class Views:
         """The level of a column, which is named by its table and its name; None: it has none."""
         same = (e for e in self.levels if (e.attribute.table, e.attribute.column) == origin)
         return next(same, None)
+
+    def key(self, origin: tuple[str, str], alias: str) -> exp.Expr | None:
+        """What a term of a row is compared by; None: as the row spells it.
+
+        Args:
+            origin: table and column of the term.
+            alias: ours of the table.
+        """
+        spelled = column(origin[1], alias)
+        if self.level(origin):  # names on a level are keys
+            return spelled
+        if not self.term_key or self.tells_items:
+            return None
+        if self.shows_keys:
+            return column(key_column(origin[1]), alias)
+        return term_key(spelled, self.term_key)
 
     def quarter(self, alias: str) -> exp.Expr:
         """The quarter of a row."""

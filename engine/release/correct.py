@@ -73,9 +73,11 @@ from srsql.engine.risk.persons import (
     unsearched_periods,
 )
 from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out, public_shares
+from srsql.engine.warehouse.catalog import term_key
 from srsql.engine.warehouse.lake import need_periods
 from srsql.engine.warehouse.layout import IDENTITY, Built, raw_table, store_of
 from srsql.engine.warehouse.releases import (
+    NOT_IDS,
     Release,
     as_released,
     claims_of,
@@ -91,7 +93,6 @@ from srsql.engine.warehouse.statements import (
     STORE,
     column,
     create,
-    normal_form,
     query,
     table,
     temporary,
@@ -426,7 +427,12 @@ def _make(
         released_rows(warehouse, stores),
         links=look_at(warehouse, current.dataset, current.release_id).links,
     )  # fmt: skip
-    evidence = Evidence(current, built=built, covers=model.covers_earlier_regions == "later")
+    evidence = Evidence(
+        current,
+        built=built,
+        covers=model.covers_earlier_regions == "later",
+        not_ids=standing.manifest.get(NOT_IDS, ()),
+    )
     with clock.stage("checks"):
         checks = prove(evidence, "checks")
     with clock.stage("audit"):
@@ -470,7 +476,7 @@ def _add_thresholds(current: Release, before: int, built: list[Built]) -> None:
     """The thresholds, marked where a released row shows the value."""
     dataset, stores = current.visible_dataset, {item.name: item.store for item in built}
     parts: list[exp.Query] = [
-        exp.select(normal_form(column(attribute.column, "t")).as_("term"))
+        exp.select(term_key(column(attribute.column, "t"), dataset.term_key).as_("term"))
         .distinct()
         .from_(table(STORE, stores[attribute.table], alias="t"))
         for attribute in dataset.sensitive

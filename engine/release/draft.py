@@ -19,6 +19,7 @@ from srsql.engine.release.series import refresh_series_views, supersede_release
 from srsql.engine.warehouse.lake import need_periods
 from srsql.engine.warehouse.layout import IDENTITY, raw_table
 from srsql.engine.warehouse.releases import (
+    NOT_IDS,
     Release,
     as_released,
     over_lattice,
@@ -88,7 +89,8 @@ def confirm(
             one_row = told is not None and told.whole_rows
             make_identity(draft, series, reports_of(draft), one_row=one_row)
         lattice = over_lattice(warehouse, release_id)
-        evidence = Evidence(replace(draft, dataset=dataset.with_categories()) if lattice else draft)
+        shown = replace(draft, dataset=dataset.with_categories()) if lattice else draft
+        evidence = Evidence(shown, not_ids=manifest.get(NOT_IDS, ()))
         prove(evidence, "checks", again=True)
         warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', IDENTITY)}")
         prove(evidence, "audit", again=True)

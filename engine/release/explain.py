@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 from srsql.engine.errors import LookUpError
 from srsql.engine.models import MODELS
 from srsql.engine.release.ids import look_up
-from srsql.engine.warehouse.catalog import forgotten_pads, normalized_texts
+from srsql.engine.warehouse.catalog import forgotten_pads, term_keys
 from srsql.engine.warehouse.frames import Framed
 from srsql.engine.warehouse.releases import as_released, claims_of, need_cases, released_id
 from srsql.engine.warehouse.series import IMPORTED, ORIGINAL, find_series
@@ -344,8 +344,9 @@ class _Told:
         """The values of a case that are more frequent than their thresholds, or may be too much."""
         own = self.rows("own_values", case_no=case_no)
         listed = self.manifest.get("infeasible", [])
-        normal = normalized_texts(self.warehouse, [str(each["value"]) for each in listed])
-        told = dict(zip(normal, listed, strict=True))
+        values = [str(each["value"]) for each in listed]
+        keys = term_keys(self.warehouse, values, self.dataset.term_key)
+        told = dict(zip(keys, listed, strict=True))
         named = [told[term] for term, *_ in own if term in told]
         if reason == "infeasible" and named:
             for each in named:

@@ -25,6 +25,8 @@ from srsql.schemas import Dataset
 from srsql.version import __version__
 
 TOPIC = "release/manifest"
+INCOMPLETE = "incomplete_source"
+"""What the public manifest tells of reports that lack rows."""
 RELEASE_DATE = "release_date"
 """The one field in which the manifests of two equal releases may differ."""
 
@@ -39,6 +41,12 @@ SUPPRESSED_SHARES = {
     )
 }
 """Column of the public manifest -> scope of which it tells the share, rounded up."""
+
+
+UNREAD, LACKING = "unread_columns", "incomplete"
+"""What the private manifest tells of columns and of reports of the source."""
+_COLUMN = ("table", "column", "filled", "unread")
+_LACKING = ("table", "reports", "without_row")
 
 
 @dataclass(frozen=True)
@@ -255,6 +263,8 @@ def figures_of(release: Release, ingestion_id: int) -> dict[str, Any]:
     hides = suppresses(release.warehouse, release.release_id)
     suppressed = of_release("suppressed_values") if hides else []
     told = ("value", "cases", "theta", "groups", "above", "worst")
+    lacking = [each for each in of_ingestion("required_tables") if each[-1]]
+    columns = of_ingestion("columns")
     new, old, reports, groups = of_release("counts")[0]
     reasons = of_release("withheld")
     return {
@@ -266,6 +276,12 @@ def figures_of(release: Release, ingestion_id: int) -> dict[str, Any]:
             )
             for row in files
         ],
+        **({UNREAD: [dict(zip(_COLUMN, row, strict=True)) for row in columns]} if columns else {}),
+        **(
+            {LACKING: [dict(zip(_LACKING, row[:3], strict=True)) for row in lacking]}
+            if lacking
+            else {}
+        ),
         "cases": {
             "released": new + old,
             "new": new,
@@ -282,6 +298,28 @@ def figures_of(release: Release, ingestion_id: int) -> dict[str, Any]:
             else {}
         ),
     }
+
+
+def public_incomplete(
+    warehouse: Warehouse, ingestion_id: int, model: GroupingModel
+) -> dict[str, str | int]:
+    """What the public manifest tells of a period that was taken in although reports lack rows.
+
+    Args:
+        warehouse: with the ingestion.
+        ingestion_id: the data that the release is made of.
+        model: decides whether the public may know how many reports there are.
+    """
+    rows = warehouse.rows(query(TOPIC, "required_tables"), {"ingestion_id": ingestion_id})
+    exact = model.case_count_is_public and not model.perturbs_values
+    told = [
+        f"{lack:,} of {of:,} reports of the source have no row in {name}"
+        if exact
+        else f"reports of the source have no row in {name}"
+        for name, of, lack, allowed in rows
+        if allowed
+    ]
+    return {INCOMPLETE: "; ".join(told)} if told else {}
 
 
 def store_corrected_manifest(

@@ -41,6 +41,7 @@ from srsql.engine.release.manifest import (
     Figures,
     Parameters,
     private_manifest,
+    public_incomplete,
     released_rows,
     shown_k,
     store_metrics,
@@ -111,6 +112,7 @@ from srsql.engine.warehouse.extras import need
 from srsql.engine.warehouse.lake import lies_in_lake, need_periods
 from srsql.engine.warehouse.layout import SHAPES, Built
 from srsql.engine.warehouse.releases import (
+    NOT_IDS,
     Release,
     find_ingestion,
     not_ingested,
@@ -276,6 +278,8 @@ def _told(current: Release, request: Request, series: Series) -> dict[str, Any]:
         told["changes"] = list(request.remembered.changes)
     if request.remembered:
         told["parameters"] = [asdict(each) for each in request.remembered.parameters]
+    if request.not_ids:
+        told[NOT_IDS] = list(request.not_ids)
     if request.remembered and request.draft:
         told["remembered"] = draft_memory(current.warehouse, series, request.remembered)
     return told
@@ -519,6 +523,7 @@ def _evidence(current: Release, request: Request, tables: list[Built]) -> Eviden
         by_report=model.record_unit == "report",
         terms=terms.released(model.term_format) if terms else None,
         exposed=not request.draft,
+        not_ids=request.not_ids or (),
     )
 
 
@@ -566,6 +571,7 @@ def _publish(
         facts |= counted_persons(guarantee, float(request.match))
     facts[RELEASE_DATE] = request.date
     facts |= figures.pool
+    facts |= public_incomplete(warehouse, ingestion_id, model)
     facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
     if request.takes_rows_apart and request.terms:
         facts["terms_inferred"] = terms_inferred(current, request.terms)

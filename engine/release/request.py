@@ -224,6 +224,14 @@ class Request:
     allow_linkable: bool = parameter(
         False, takes=Flag(), help="Expose it although more rows link than that", of_run=True
     )
+    not_ids: tuple[str, ...] | None = parameter(
+        None,
+        takes=Names(),
+        help="Numbers in published texts that are also ids of other reports or cases, and are none "
+        "there, such as 4938201,5012345: a release with any other is refused",
+        of_run=True,
+        usual="none",
+    )
     if_needed: bool = parameter(
         False,
         takes=Flag(),

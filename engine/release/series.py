@@ -265,6 +265,8 @@ class Status(Framed):
     """What each was made with; see ``srsql series show``."""
     runs: list[dict[str, Any]] = field(default_factory=list)
     """The last command that wrote the warehouse, or all, the latest first; see ``RunRecord``."""
+    incomplete: list[str] = field(default_factory=list)
+    """A line for each period that was taken in although reports lack rows that they must have."""
     lake: dict[str, Any] | None = None
     """Where raw rows lie that are not in the file; see ``LakeInfo``. None: there is no lake."""
 
@@ -314,6 +316,13 @@ def status(warehouse: Warehouse, *, every_run: bool = False) -> Status:
             for one in every_series(warehouse)
         ],
         runs=[asdict(each) for each in runs(warehouse, ALL if every_run else 1)],
+        incomplete=[
+            f"{dataset} {quarter}: {lack:,} of {of:,} reports have no row in {name} "
+            "(--allow-incomplete)"
+            for dataset, quarter, name, of, lack in warehouse.rows(
+                query("ingest/understood", "incomplete")
+            )
+        ],
         lake=None if (lake := lake_info(warehouse)) is None else asdict(lake),
     )
 

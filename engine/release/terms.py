@@ -11,6 +11,7 @@ from srsql.engine.grouping.feasibility import withhold_all
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.request import Request
 from srsql.engine.terms.baskets import check_attributes, load_baskets, load_rows
+from srsql.engine.terms.disassociate import keep_apart
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.terms.parameters import ALL, DisassociationParameters
 from srsql.engine.terms.policies import put_chosen
@@ -98,7 +99,8 @@ def release_terms(
         )
     load_baskets(warehouse, release.dataset, release.quarter, terms, grouped=grouped, least=least)
     _store_terms(release, terms, model)
-    put_chosen(warehouse, terms.policy, release.release_id)
+    put_chosen(warehouse, terms.policy, release.release_id, release.dataset.term_key)
+    keep_apart(warehouse, terms, release.dataset.term_key)
     chunks = PublishedTerms.in_schema("temp", "main", prefix="srsql_pub_")
     most = MAKING[model.term_format].make(
         warehouse, terms, k, request.seed, grouped=grouped,
@@ -114,7 +116,8 @@ def _release_rows(
     warehouse, k = release.warehouse, request.model.k
     load_rows(warehouse, release.dataset, release.quarter, terms)
     _store_terms(release, terms, request.model)
-    put_chosen(warehouse, terms.policy, release.release_id)
+    put_chosen(warehouse, terms.policy, release.release_id, release.dataset.term_key)
+    keep_apart(warehouse, terms, release.dataset.term_key)
     chunks = PublishedTerms.in_schema("temp", "main", prefix="srsql_pub_")
     term_k = terms.term_k or k
 

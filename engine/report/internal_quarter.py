@@ -46,7 +46,7 @@ _RELEASE = "report/release"
 _DANGER = ("dir", "dsr", "ssgr", "dr")
 _HIDDEN = frozenset(
     {"cases", "reports", "withheld", "values_given_up", "infeasible", "metrics", "files", "source",
-     "guarantee", "made_after", "parameters", "suppressed"}
+     "guarantee", "made_after", "parameters", "suppressed", "incomplete", "unread_columns"}
 )  # fmt: skip
 """Keys of the private manifest that have a place of their own on the page."""
 _LISTED = 50
@@ -202,6 +202,12 @@ def _parameters(subject: Subject) -> Table:
         if key not in _HIDDEN:
             plain = value if isinstance(value, (str, int)) or value is None else json.dumps(value)
             rows.append((key.replace("_", " "), plain if key != "seed" else str(plain)))
+    for each in subject.manifest.get("incomplete", []):
+        lacking = f"{each['without_row']:,} of {each['reports']:,}"
+        rows.append((f"reports of the source without a row in {each['table']}", lacking))
+    for each in subject.manifest.get("unread_columns", []):
+        unread = f"{each['unread']:,} of {each['filled']:,}"
+        rows.append((f"values of {each['table']}.{each['column']} not understood", unread))
     after = subject.manifest.get("made_after", [])
     rows.append(("releases known to attackers when it was made", len(after)))
     return Table("parameters", "Parameters of the release", ("parameter", "value"), rows)

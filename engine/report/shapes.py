@@ -17,9 +17,9 @@ from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
 from srsql.engine.risk.metrics import worthless_values
 from srsql.engine.risk.singling_out import PERCENT
-from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.catalog import term_key
 from srsql.engine.warehouse.layout import region_columns
-from srsql.engine.warehouse.releases import Release
+from srsql.engine.warehouse.releases import Release, published_key
 from srsql.engine.warehouse.statements import column, query, table, union_all, with_rows
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
@@ -124,6 +124,7 @@ def published_shapes(
     Returns:
         The distributions of the regions.
     """
+    dataset = dataset.keyed(published_key(warehouse, schema))
     return _shapes(
         warehouse, dataset, published_distributions(dataset, schema, confidences=confidences), {}
     )
@@ -300,13 +301,13 @@ def published_widths(dataset: Dataset) -> exp.Query:
 
 
 def published_values(dataset: Dataset, schema: str) -> exp.Query:
-    """Distinct (case_id, normalized term) of the published sensitive columns."""
+    """Distinct (case_id, key of a term) of the published sensitive columns."""
     case_id = column(dataset.case_id, "v").as_("case_id")
     parts: list[exp.Query] = []
     for name, value in dict.fromkeys((a.table, a.column) for a in dataset.sensitive):
         if value not in dataset.table(name).publish:
             continue
-        term = normalized(column(value, "v"))
+        term = term_key(column(value, "v"), dataset.term_key)
         parts.append(
             exp.select(case_id.copy(), term.as_("term"))
             .from_(table(schema, name, alias="v"))

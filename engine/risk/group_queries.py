@@ -9,8 +9,9 @@ from fractions import Fraction
 from sqlglot import exp
 
 from srsql.engine.errors import QueryError
+from srsql.engine.warehouse.catalog import term_key
 from srsql.engine.warehouse.layout import ROWS
-from srsql.engine.warehouse.statements import column, normal_form, query, table, with_rows
+from srsql.engine.warehouse.statements import column, query, table, with_rows
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
@@ -95,7 +96,8 @@ def released_rows(dataset: Dataset, schema: str, question: GroupQuestion) -> exp
         low, high = _ends(_qid(dataset, question.amount, True))
         middle = exp.cast(exp.Div(this=exp.paren(low + high), expression=exp.convert(2)), "DOUBLE")
     low, high = _ends(_qid(dataset, question.age, True))
-    informative = normal_form(column(question.informative[0], "r"))
+    informative = term_key(column(question.informative[0], "r"), dataset.term_key)
+    asked = exp.cast(exp.Placeholder(this="value"), "VARCHAR")
     return (
         exp.select(
             exp.cast(low, "BIGINT").as_("low"),
@@ -104,7 +106,7 @@ def released_rows(dataset: Dataset, schema: str, question: GroupQuestion) -> exp
             middle.as_("amount"),
         )
         .from_(table(schema, ROWS, alias="r"))
-        .where(informative.eq(normal_form(exp.Placeholder(this="value"))))
+        .where(informative.eq(term_key(asked, dataset.term_key)))
     )
 
 

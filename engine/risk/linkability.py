@@ -16,7 +16,7 @@ from typing import Literal
 from sqlglot import exp
 
 from srsql.engine.measures import MeasureRow
-from srsql.engine.warehouse.catalog import normalized, registered_dataset
+from srsql.engine.warehouse.catalog import registered_dataset, trimmed
 from srsql.engine.warehouse.layout import store_of
 from srsql.engine.warehouse.releases import perturbed_positions
 from srsql.engine.warehouse.statements import (
@@ -324,7 +324,7 @@ def in_millionths(value: exp.Expr) -> exp.Expr:
 
 
 def item_rows(dataset: Dataset, side: int, store: str, item: tuple[str, str]) -> exp.Select:
-    """(side, case_no, attribute, term): the normalized values of one released column.
+    """(side, case_no, attribute, term): the values of one released column, as they are printed.
 
     Args:
         dataset: names the case id.
@@ -334,7 +334,7 @@ def item_rows(dataset: Dataset, side: int, store: str, item: tuple[str, str]) ->
     """
     value = exp.cast(column(item[1], "t"), "VARCHAR")
     distinct = exp.select(value.as_("value")).distinct().from_(table(STORE, store, alias="t"))
-    terms = exp.select(column("value", "v"), normalized(column("value", "v")).as_("term")).from_(
+    terms = exp.select(column("value", "v"), trimmed(column("value", "v")).as_("term")).from_(
         distinct.subquery("v")
     )
     return (

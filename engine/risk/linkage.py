@@ -15,12 +15,10 @@ from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from srsql.engine.errors import DatasetError
 from srsql.engine.measures import MeasureRow
-from srsql.engine.warehouse.catalog import normalized
-from srsql.engine.warehouse.statements import column, dotted, query
+from srsql.engine.warehouse.catalog import term_keys
+from srsql.engine.warehouse.statements import dotted, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
@@ -76,7 +74,10 @@ def telling_cases(
     """
     if medical is None:
         return 0
-    parameters = {"release_id": release_id, "terms": list(_terms(warehouse, medical).values())}
+    parameters = {
+        "release_id": release_id,
+        "terms": list(_terms(warehouse, medical, dataset.term_key).values()),
+    }
     return int(warehouse.value(query("risk/linkage", "telling_cases"), parameters))
 
 
@@ -195,7 +196,7 @@ def medical_parameters(
     """
     lines: list[tuple[str | None, int, int, int, int]] = []
     if medical is not None:
-        terms = _terms(warehouse, medical)
+        terms = _terms(warehouse, medical, dataset.term_key)
         coding = _Coding(warehouse, dataset, release_id)
         lines = [
             (terms[row.disease], number, position, low, high)
@@ -209,14 +210,10 @@ def medical_parameters(
     return {name: [line[place] for line in lines] for place, name in enumerate(names)}
 
 
-def _terms(warehouse: Warehouse, medical: Medical) -> dict[str, str | None]:
-    """Each disease of the rows as the normalized term that it is."""
-    diseases = exp.Explode(this=exp.cast(exp.Placeholder(), "VARCHAR[]")).as_("disease")
-    statement = exp.select(column("disease", "n"), normalized(column("disease", "n"))).from_(
-        exp.select(diseases).subquery("n")
-    )
+def _terms(warehouse: Warehouse, medical: Medical, version: int) -> dict[str, str | None]:
+    """Each disease of the rows -> its key, of that version."""
     names = list(dict.fromkeys(row.disease for row in medical.rows))
-    return dict(warehouse.rows(statement.sql(dialect="duckdb"), [names]))
+    return dict(zip(names, term_keys(warehouse, names, version), strict=True))
 
 
 class _Coding:

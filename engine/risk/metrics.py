@@ -35,9 +35,9 @@ from srsql.engine.risk.term_loss import (
 )
 from srsql.engine.terms.itemsets import frequent_itemsets
 from srsql.engine.terms.policies import UtilityPolicy
-from srsql.engine.warehouse.catalog import registered_dataset
+from srsql.engine.warehouse.catalog import registered_dataset, term_keys
 from srsql.engine.warehouse.released_terms import ALL, PublishedNodes, PublishedTerms
-from srsql.engine.warehouse.releases import ReleasedTerms, released_terms
+from srsql.engine.warehouse.releases import ReleasedTerms, key_of, released_terms
 from srsql.engine.warehouse.series import IMPORTED
 from srsql.engine.warehouse.statements import literal, query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -260,9 +260,14 @@ def term_combinations(
 def count_term_sets(
     warehouse: Warehouse, release_id: int, sets: list[tuple[str, ...]]
 ) -> list[TermCount]:
-    """How many records hold each set, from the released tables alone."""
+    """How many records hold each set, from the released tables alone, which have keys of terms."""
     found = _released(warehouse, release_id)
-    return count_terms(warehouse, found[1], sets) if found else []
+    if found is None:
+        return []
+    if version := key_of(warehouse, release_id):
+        keys = [term_keys(warehouse, each, version) for each in sets]
+        sets = [tuple(key for key in each if key is not None) for each in keys]
+    return count_terms(warehouse, found[1], sets)
 
 
 def _errors(

@@ -28,7 +28,7 @@ from srsql.engine.risk.term_counts import load_originals
 from srsql.engine.warehouse.catalog import registered_dataset
 from srsql.engine.warehouse.layout import CLUSTER, CLUSTERS, store_of
 from srsql.engine.warehouse.released_terms import Items
-from srsql.engine.warehouse.releases import ReleasedTerms, released_terms
+from srsql.engine.warehouse.releases import ReleasedTerms, as_released, released_terms
 from srsql.engine.warehouse.statements import (
     STORE,
     column,
@@ -153,7 +153,7 @@ def measure_row_candidates(
     if not told["is_out"] or terms is None:
         return []
     whole = terms if terms.whole_rows else replace(terms, term_cases=told["k"])
-    dataset = registered_dataset(warehouse, told["dataset"])
+    dataset = as_released(warehouse, registered_dataset(warehouse, told["dataset"]), release_id)
     release = _Release(warehouse, dataset, release_id, whole, told["k"])
     shown = table(STORE, store_of(release_id, visible_dataset.report_table), alias="t")
     rows = exp.select(column(visible_dataset.case_id, "t").as_("case_id"), column(CLUSTER, "t"))

@@ -13,8 +13,9 @@ from sqlglot import exp
 
 from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.row_candidates import measure_row_candidates
-from srsql.engine.warehouse.catalog import trimmed
-from srsql.engine.warehouse.layout import derived, raw_table, same_id
+from srsql.engine.warehouse.catalog import raw_term, trimmed
+from srsql.engine.warehouse.layout import raw_table, same_id
+from srsql.engine.warehouse.releases import key_of
 from srsql.engine.warehouse.series import IMPORTED
 from srsql.engine.warehouse.statements import (
     column,
@@ -26,7 +27,7 @@ from srsql.engine.warehouse.statements import (
     union_all,
 )
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
+from srsql.schemas import Dataset, Sensitive
 from srsql.schemas.derived import claim_text, rule_text
 
 KERNELS = "srsql.udfs.risk.singling_out"
@@ -83,6 +84,7 @@ def measure_singling_out(
 
     Source: SPEC section 18.
     """
+    visible_dataset = visible_dataset.keyed(key_of(warehouse, release_id))
     if visible_dataset.clustered:
         return measure_row_candidates(warehouse, visible_dataset, release_id, cases, SEED)
     hides = bool(warehouse.value(_SUPPRESSES, [release_id]))
@@ -157,9 +159,11 @@ def public_shares(rows: Iterable[MeasureRow]) -> dict[str, int]:
 def known_items(
     visible_dataset: Dataset, release_id: int, *, hides: bool = False
 ) -> exp.Query | None:
-    """(case_no, attribute, term, sensitive) of the released cases in $quarter, row by row.
+    """(case_no, attribute, term, value, sensitive) of the released cases in $quarter, row by row.
 
-    A case that has an item twice has two rows. None where no attribute is published beside the rows
+    The term is the spelling as it is published, since it is looked for as it is printed; its value
+    is its key. Of version 0 of the key both are the same. A case that has an item twice has two
+    rows. None where no attribute is published beside the rows
     of cases. ``hides``: some sensitive values are suppressed.
     """
     published = {source.name: source.publish for source in visible_dataset.row_tables}
@@ -167,7 +171,8 @@ def known_items(
         _reported(visible_dataset, attribute.table).select(
             column(visible_dataset.report_id, "t").as_("report_id"),
             exp.Literal.string(attribute.column).as_("attribute"),
-            column(derived(attribute.column), "t").as_("term"),
+            _printed(visible_dataset, attribute).as_("term"),
+            raw_term(visible_dataset, attribute.table, attribute.column, "t").as_("value"),
             exp.convert(sensitive).as_("sensitive"),
         )
         for sensitive, attributes in (
@@ -179,7 +184,7 @@ def known_items(
     ]
     if not parts:
         return None
-    named = [column(name, "v") for name in ("attribute", "term", "sensitive")]
+    named = [column(name, "v") for name in ("attribute", "term", "value", "sensitive")]
     shown = (
         exp.select(column("case_no", "r"), *named)
         .from_(union_all(list(parts)).subquery("v"))
@@ -187,9 +192,16 @@ def known_items(
             _numbered_reports(visible_dataset, release_id).subquery("r"),
             on=column("report_id", "v").eq(column("report_id", "r")),
         )
-        .where(column("term", "v").is_(exp.null()).not_())
+        .where(column("value", "v").is_(exp.null()).not_())
     )
     return _without_suppressed(shown, release_id) if hides else shown
+
+
+def _printed(dataset: Dataset, attribute: Sensitive) -> exp.Expression:
+    """What a released row shows of a term."""
+    if dataset.term_key:
+        return column(attribute.column, "t")
+    return raw_term(dataset, attribute.table, attribute.column, "t")
 
 
 def _reported(dataset: Dataset, source: str) -> exp.Select:
@@ -230,7 +242,7 @@ def _without_suppressed(shown: exp.Select, release_id: int) -> exp.Select:
         on=exp.and_(
             column("sensitive", "v"),
             column("case_no", "r").eq(column("case_no", "gone")),
-            column("term", "v").eq(column("term", "gone")),
+            column("value", "v").eq(column("term", "gone")),
         ),
         join_type="anti",
     )

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from srsql.engine.warehouse.catalog import raw_term
+from srsql.engine.warehouse.catalog import raw_term, term_key
 from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.released_terms import (
     ALL,
@@ -123,10 +123,25 @@ ORIGINALS = f"temp.main.{_ORIGINAL_TERM}"
 """Where ``load_originals`` puts the terms of the released cases."""
 
 
+KeyOf = Callable[[exp.Expr, int], exp.Expr]
+"""The key of a term, of its text and the version of the key."""
+
+
 def load_originals(
-    warehouse: Warehouse, dataset: Dataset, release_id: int, terms: ReleasedTerms
+    warehouse: Warehouse,
+    dataset: Dataset,
+    release_id: int,
+    terms: ReleasedTerms,
+    key_of: KeyOf = term_key,
 ) -> str:
     """Read the terms of the released cases off the raw rows anew.
+
+    Args:
+        warehouse: with the raw rows.
+        dataset: of the release.
+        release_id: of the catalog.
+        terms: what the release publishes apart from records.
+        key_of: derives the key of a term; checks have their own derivation.
 
     Returns:
         The name of a table ``(record, term)``, distinct; records are numbered by case.
@@ -136,7 +151,7 @@ def load_originals(
     )
     rows = with_rows(
         query("risk/term_counts", "original_terms"),
-        report_value=report_values(dataset, release_id, terms),
+        report_value=report_values(dataset, release_id, terms, key_of),
     )
     warehouse.run(
         create(temporary(_ORIGINAL_TERM), rows, temp=True),
@@ -145,19 +160,23 @@ def load_originals(
     return ORIGINALS
 
 
-def report_values(dataset: Dataset, release_id: int, terms: ReleasedTerms) -> exp.Query:
+def report_values(
+    dataset: Dataset, release_id: int, terms: ReleasedTerms, key_of: KeyOf = term_key
+) -> exp.Query:
     """(record, prefix, term, times) of every report of a released case in $quarter.
 
     Args:
         dataset: of the release.
         release_id: of the catalog.
         terms: what the release publishes apart from records.
+        key_of: derives the key of a term.
     """
     places = {a.column: a.table for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
     parts: list[exp.Query] = []
     for attribute in terms.attributes:
         name, _, beside = attribute.partition("/")
-        value = normal_form(column(name, "t"))
+        value: exp.Expr = column(name, "t")
+        value = key_of(value, dataset.term_key) if name in places else normal_form(value)
         prefixed = terms.whole_rows or len(terms.attributes) > 1
         prefix = f"{attribute}:" if prefixed else ""
         source = places.get(name) or next(t.name for t in dataset.tables if name in t.publish)

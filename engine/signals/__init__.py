@@ -57,10 +57,16 @@ from srsql.engine.signals.rules import (
     intervals,
 )
 from srsql.engine.signals.strata import Parted, Stratum, parted
-from srsql.engine.warehouse.catalog import normalized_texts
+from srsql.engine.warehouse.catalog import term_keys
 from srsql.engine.warehouse.extras import installed
 from srsql.engine.warehouse.levels import told_of_levels
-from srsql.engine.warehouse.releases import counting_persons, not_released, without_releases
+from srsql.engine.warehouse.releases import (
+    counting_persons,
+    key_of,
+    not_released,
+    shows_keys,
+    without_releases,
+)
 from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import column, dotted, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -187,7 +193,7 @@ def ask(
     sides = (RELEASED,) if released_only else (ORIGINAL, RELEASED)
     if scope.levels:
         load_names(warehouse, scope, sides)
-    _check_names(warehouse, rules, counting)
+    _check_names(warehouse, scope, rules, counting)
     allowed = counting.allow_unknown
     unknown = unknown_names(warehouse, scope, sides[0], rules, allowed=allowed) if rules else []
     masks = Rule(counting.without_drug or "", counting.without_reaction or "", Condition())
@@ -198,7 +204,9 @@ def ask(
     return Asked(scope, sides, tuple(unknown), suppressed)
 
 
-def _check_names(warehouse: Warehouse, rules: Sequence[Rule], counting: Counting) -> None:
+def _check_names(
+    warehouse: Warehouse, scope: Scope, rules: Sequence[Rule], counting: Counting
+) -> None:
     """That names are names, and none of them of cases that are left out.
 
     Raises:
@@ -208,12 +216,13 @@ def _check_names(warehouse: Warehouse, rules: Sequence[Rule], counting: Counting
         left = getattr(counting, f"without_{what}")
         asked = [name for rule in rules if (name := getattr(rule, what))]
         names = asked if left is None else [left, *asked]
-        normal = dict(zip(names, normalized_texts(warehouse, names), strict=True))
+        found = term_keys(warehouse, names, scope.dataset.term_key)
+        keys = dict(zip(names, found, strict=True))
         for name in names:
-            if normal[name] is None:
+            if keys[name] is None:
                 raise SignalError(f"{name!r} is no name of a {what}: give one")
         for name in asked:
-            if left is not None and normal[name] == normal[left]:
+            if left is not None and keys[name] == keys[left]:
                 raise SignalError(f"the {what} {name!r} is left out by --without-{what}")
 
 
@@ -310,6 +319,7 @@ def scope_of(
     if dataset.clustered:
         names = {"releases": list(releases.values())}
         schema = str(warehouse.value(query(_RELEASES, "schemas"), names))
+        dataset = dataset.keyed(key_of(warehouse, *releases.values()))  # items are keys of terms
         told = told_pairs(warehouse, dataset, schema)
         roles = need_roles(told, roles)
     chosen = declared.suspect if roles is None else roles
@@ -327,6 +337,7 @@ def scope_of(
         tuple(role.strip().upper() for role in chosen if role.strip()),
         told,
         tuple(counting.levels),
+        shows_keys=dataset.term_key > 0 and shows_keys(warehouse, releases.values()),
     )
 
 
@@ -396,7 +407,7 @@ class Run:
         found: dict[int, Signal] = {}
         for condition, numbers in wanted.items():
             pairs = [(rules[number].drug, rules[number].reaction) for number in numbers]
-            load_wanted(self.warehouse, numbers, pairs)
+            load_wanted(self.warehouse, self.scope, numbers, pairs)
             known = {}
             if self.missing == "spread" and condition != Condition():
                 known = self._wanted(rules, condition, "exclude")

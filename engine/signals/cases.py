@@ -14,8 +14,8 @@ from sqlglot import exp
 from srsql.engine.errors import SignalError
 from srsql.engine.signals.clusters import ToldPairs, cluster_tables, item_means
 from srsql.engine.signals.rules import AGE, SEX, Counting, Rule, did_you_mean, granules, leaves
-from srsql.engine.warehouse.catalog import normalized, raw_term, term_key
-from srsql.engine.warehouse.layout import derived, raw_table
+from srsql.engine.warehouse.catalog import normalized, raw_term, term_key, term_keys
+from srsql.engine.warehouse.layout import derived, key_column, raw_table
 from srsql.engine.warehouse.levels import Level, add_names, make_names, name_of
 from srsql.engine.warehouse.releases import (
     ANY_VALUE,
@@ -58,6 +58,8 @@ class Scope:
     """Where whole rows are taken apart: what clusters tell of drugs and reactions."""
     levels: tuple[Level, ...] = ()
     """On which levels drugs and reactions are counted."""
+    shows_keys: bool = False
+    """Released rows have the keys of terms beside their spellings."""
     states: bool = False
     """Every state of a case counts by itself, a row of ``case`` for each period that reports it."""
 
@@ -85,17 +87,18 @@ def side_table(side: str, name: str) -> str:
 
 
 def load_wanted(
-    warehouse: Warehouse, numbers: Sequence[int], pairs: Sequence[tuple[str, str]]
+    warehouse: Warehouse, scope: Scope, numbers: Sequence[int], pairs: Sequence[tuple[str, str]]
 ) -> None:
-    """Fill ``srsql_signal_pair``: pairs of names, normalized, with their numbers.
+    """Fill ``srsql_signal_pair``: keys of pairs of names, with their numbers.
 
     Args:
         warehouse: where the table is made.
+        scope: by which version of the key terms are compared.
         numbers: a number for each pair.
         pairs: names of a drug and of a reaction.
     """
     warehouse.run(
-        create(temporary(PAIR), wanted_pairs(), temp=True),
+        create(temporary(PAIR), wanted_pairs(scope.dataset.term_key), temp=True),
         {
             "numbers": list(numbers),
             "drugs": [drug for drug, _ in pairs],
@@ -141,7 +144,7 @@ def unknown_names(
             .from_(listed)
             .join(
                 names.subquery("n"),
-                on=normalized(column("name", "w")).eq(column("name", "n")),
+                on=term_key(column("name", "w"), scope.dataset.term_key).eq(column("name", "n")),
                 join_type="anti",
             )
         )
@@ -155,8 +158,11 @@ def unknown_names(
     return said
 
 
-def wanted_pairs() -> exp.Select:
-    """Numbers and normalized names of the pairs in lists: $numbers, $drugs and $reactions."""
+def wanted_pairs(version: int) -> exp.Select:
+    """Numbers and keys of the names of the pairs in lists: $numbers, $drugs and $reactions.
+
+    ``version``: of the key.
+    """
     lists = {"pair_no": ("numbers", "BIGINT[]")}
     lists |= {name: (f"{name}s", "VARCHAR[]") for name in ("drug", "reaction")}
     listed = exp.select(
@@ -167,7 +173,7 @@ def wanted_pairs() -> exp.Select:
     )
     return exp.select(
         column("pair_no", "n"),
-        *[normalized(column(name, "n")).as_(name) for name in ("drug", "reaction")],
+        *[term_key(column(name, "n"), version).as_(name) for name in ("drug", "reaction")],
     ).from_(listed.subquery("n"))
 
 
@@ -237,11 +243,13 @@ def _term(scope: Scope, side: str, source: str, value: str) -> exp.Expr:
     """The key of a term of a side's rows ``t``."""
     if side == ORIGINAL:
         return raw_term(scope.dataset, source, value, "t")
+    if scope.shows_keys:
+        return column(key_column(value), "t")
     return term_key(column(value, "t"), scope.dataset.term_key)
 
 
 def _values(scope: Scope, side: str, source: str, value: str) -> exp.Select:
-    """The normalized values of a column of a side, as ``value``: of all roles and quarters."""
+    """The keys of the values of a column of a side, as ``value``: of all roles and quarters."""
     term = _term(scope, side, source, value)
     return exp.select(term.as_("value")).from_(_source(scope, side, source, "t"))
 
@@ -320,8 +328,8 @@ def leave_out(warehouse: Warehouse, scope: Scope, side: str, counting: Counting)
         warehouse.run(
             query("signals/tables", "masked", **tables),
             {
-                "drug": _normal(warehouse, counting.without_drug),
-                "reaction": _normal(warehouse, counting.without_reaction),
+                what: _key(warehouse, scope, getattr(counting, f"without_{what}"))
+                for what in ("drug", "reaction")
             },
         )
         own = exp.select(exp.Count(this=exp.Star())).from_(temporary(tables["masked"], alias="m"))
@@ -360,11 +368,9 @@ def indication_of(scope: Scope) -> tuple[str, str]:
     return declared.indication_table, declared.indication
 
 
-def _normal(warehouse: Warehouse, name: str | None) -> str | None:
-    """A name as terms are stored."""
-    asked = exp.cast(exp.Placeholder(this="name"), "VARCHAR")
-    named = exp.select(normalized(asked)).sql(dialect="duckdb")
-    return None if name is None else str(warehouse.value(named, {"name": name}))
+def _key(warehouse: Warehouse, scope: Scope, name: str | None) -> str | None:
+    """The key of a name."""
+    return None if name is None else term_keys(warehouse, [name], scope.dataset.term_key)[0]
 
 
 def _conditional(dataset: Dataset) -> list[tuple[int, Qid]]:
@@ -495,7 +501,7 @@ def _nodes(tree: Hierarchy) -> exp.Values:
 
 
 def _terms(scope: Scope, side: str, name: str, source: str, value: str) -> exp.Query:
-    """Distinct (case, normalized term); of drugs, those in a role that counts."""
+    """Distinct (case, key of a term); of drugs, those in a role that counts."""
     dataset, signals = scope.dataset, scope.signals
     term = _term(scope, side, source, value)
     rows = exp.select(column("case_id", "c"), term.as_(name))

@@ -9,7 +9,7 @@ A case counts that surely meets the condition and, where strata are asked for, s
 openEBGM takes a column for each (``strat_sex``, ``strat_age``, ``strat_period``), pvda one
 (``group``, for ``df_colnames``), TreeScan none. It has a number of the file alone, in the order of
 what it tells and not of its id, so that files cannot be joined by cases, and no id leaves the house
-that an artifact may have replaced. Names are normalized: in upper case.
+that an artifact may have replaced. Names are keys of terms: one text for all spellings of one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from srsql.engine.signals.cases import RELEASED, Scope, load_wanted, side_table
 from srsql.engine.signals.counted import Counted, counted
 from srsql.engine.signals.rules import USUAL, Condition, Counting, Rule
 from srsql.engine.signals.strata import BY
-from srsql.engine.warehouse.catalog import normalized_texts
+from srsql.engine.warehouse.catalog import term_keys
 from srsql.engine.warehouse.releases import staleness
 from srsql.engine.warehouse.scratch import put_beside
 from srsql.engine.warehouse.statements import column, query, table, temporary, with_rows
@@ -134,12 +134,12 @@ def export(
         for row in links_handed_on(warehouse, dataset, release_id,
                                    f"{label} in series {series!r}", writing.consent)
     ]  # fmt: skip
-    named = _nodes(warehouse, tree)
+    named = _nodes(warehouse, asked.scope, tree)
     _make(folder)
     files = []
     with weighed(warehouse, asked, rule.condition, counting) as run:
         if form == "treescan":
-            load_wanted(warehouse, [0], [(rule.drug, "")])
+            load_wanted(warehouse, asked.scope, [0], [(rule.drug, "")])
             statement = run.of_side("tree_counts", RELEASED, "weight", "drug", "reaction")
             rows = warehouse.rows(statement)
             counts = [(named.get(name, name), *numbers) for name, *numbers in rows]
@@ -199,8 +199,8 @@ def tree_rows(
 
     Args:
         tree: None: a root, ``ROOT``, and the reactions.
-        named: normalized label of each node -> label.
-        reactions: normalized.
+        named: key of the label of each node -> label.
+        reactions: their keys.
     """
     root = ROOT if tree is None else tree.labels[0]
     yield (root,)
@@ -210,15 +210,17 @@ def tree_rows(
     yield from ((name, root) for name in reactions if name not in named)
 
 
-def _nodes(warehouse: Warehouse, tree: Hierarchy | None) -> dict[str, str]:
-    """Normalized label -> label, the root included, like which a reaction may be named.
+def _nodes(warehouse: Warehouse, scope: Scope, tree: Hierarchy | None) -> dict[str, str]:
+    """Key of a label -> label, the root included, like which a reaction may be named.
 
     Raises:
         SignalError: two labels are one reaction.
     """
     labels = (ROOT,) if tree is None else tree.labels
     found: dict[str, str] = {}
-    for label, name in zip(labels, normalized_texts(warehouse, labels), strict=True):
+    for label, name in zip(
+        labels, term_keys(warehouse, labels, scope.dataset.term_key), strict=True
+    ):
         key = name or label
         if key in found:
             raise SignalError(

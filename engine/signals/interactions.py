@@ -117,7 +117,7 @@ def interaction(
     asked.scope.need_rows("--with-drug")
     found = []
     with weighed(warehouse, asked, condition, counting) as run:
-        load_wanted(warehouse, [0, 1], [(rule.drug, rule.reaction) for rule in rules])
+        load_wanted(warehouse, asked.scope, [0, 1], [(rule.drug, rule.reaction) for rule in rules])
         for side in asked.sides:
             statement = run.of_side("interaction", side, "weight", "drug", "reaction")
             one, two, _, *row = warehouse.rows(statement, run.hidden(side).parameters())[0]

@@ -123,7 +123,7 @@ def likelihood(
     asked.scope.need_rows("--likelihood")
     rows: dict[str, list[_Ratio]] = {}
     with weighed(warehouse, asked, rule.condition, counting) as run:
-        load_wanted(warehouse, [0], [(rule.drug, "")])
+        load_wanted(warehouse, asked.scope, [0], [(rule.drug, "")])
         for side in asked.sides:
             statement = run.of_side("likelihood", side, "weight", "drug", "reaction")
             rows[side] = [_Ratio(*row) for row in warehouse.rows(statement)]

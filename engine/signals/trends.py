@@ -90,7 +90,7 @@ def trend(
     # the tables of periods allow for what is suppressed
     by_state = replace(asked, scope=scope, suppressed=Suppressed())
     with weighed(warehouse, by_state, rule.condition, counting) as run:
-        load_wanted(warehouse, [0], [(rule.drug, rule.reaction)])
+        load_wanted(warehouse, asked.scope, [0], [(rule.drug, rule.reaction)])
         for side in asked.sides:
             names = ("contingency", "case", "weight", "drug", "reaction")
             shown = hidden if side == RELEASED else [Suppressed()] * len(hidden)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from srsql.engine.errors import NoGroupError, ReleaseError
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.carriers import Carrier, Work, carry_rows
-from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.catalog import term_key as key_of_term
 from srsql.engine.warehouse.statements import column, query
 from srsql.engine.warehouse.warehouse import Warehouse
 
@@ -211,7 +211,6 @@ def make_chunks(
             f"--max-cluster-size {terms.max_cluster_size:,} is below the {least:,} records that a "
             "cluster needs: give a larger one, or leave it out"
         )
-    _keep_apart(warehouse, terms)
     sizes = ClusterSizes.of(
         k,
         least=least,
@@ -247,13 +246,13 @@ def least_for_thresholds(warehouse: Warehouse) -> int:
     return int(warehouse.value(query(TOPIC, "least_for_thresholds")) or 0)
 
 
-def _keep_apart(warehouse: Warehouse, terms: DisassociationParameters) -> None:
-    """Number the sensitive terms.
+def keep_apart(warehouse: Warehouse, terms: DisassociationParameters, term_key: int) -> None:
+    """Number the sensitive terms among the baskets, which :func:`make_chunks` keeps apart.
 
-    Names are brought to the form of the data by the same expression: Python's upper case is another
-    than the warehouse's (of a sharp s), and a name that is missed would be a term told of records.
+    Names become keys of that version by the expression that the data did: a name that is missed
+    would be a term told of records.
     """
-    name = normalized(column("name", "n")).sql("duckdb")
+    name = key_of_term(column("name", "n"), term_key).sql("duckdb")
     warehouse.run(
         f"CREATE OR REPLACE TEMP TABLE srsql_sensitive_term AS SELECT DISTINCT {name} AS term "
         "FROM (SELECT unnest(?::VARCHAR[]) AS name) AS n",

@@ -15,6 +15,7 @@ from tomllib import TOMLDecodeError
 
 from srsql.engine.errors import PolicyError
 from srsql.engine.terms.itemsets import Itemset, frequent_itemsets
+from srsql.engine.warehouse.catalog import term_keys
 from srsql.engine.warehouse.released_terms import put_originals
 from srsql.engine.warehouse.statements import literal, query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -321,13 +322,32 @@ def parse_policy(text: str) -> PolicyChoice:
     return PolicyChoice(f"file of {len(policy.constraints)} constraints", policy)
 
 
-def put_chosen(warehouse: Warehouse, choice: PolicyChoice | None, release_id: int) -> None:
-    """Fill ``srsql_constraint`` for the kernels, and the catalog; without a choice it is empty."""
+def _by_keys(warehouse: Warehouse, policy: UtilityPolicy, term_key: int) -> UtilityPolicy:
+    """The policy with the keys of its terms in their place."""
+    constraints = {
+        label: tuple(key for key in term_keys(warehouse, terms, term_key) if key)
+        for label, terms in policy.constraints.items()
+    }
+    return replace(policy, constraints=constraints)
+
+
+def put_chosen(
+    warehouse: Warehouse, choice: PolicyChoice | None, release_id: int, term_key: int
+) -> None:
+    """Fill ``srsql_constraint`` for the kernels, and the catalog; without a choice it is empty.
+
+    ``term_key``: the version of the key that the terms of the data are.
+
+    Raises:
+        PolicyError: two constraints have one term, whatever its spellings.
+    """
     policy = choice.find(warehouse) if choice else UtilityPolicy("none", {})
     if policy.spelled:
         policy = policy.in_spellings_of(
             term for (term,) in warehouse.rows(f"SELECT t.term FROM {TERMS} AS t")
         )
+    if term_key:
+        policy = _by_keys(warehouse, policy, term_key)
     put_constraints(warehouse, policy, TERMS)
     pairs = [(name, term) for name, terms in policy.constraints.items() for term in terms]
     warehouse.run(

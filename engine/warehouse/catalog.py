@@ -21,6 +21,7 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, parse_dataset
 from srsql.schemas.dataset import TERM_KEY
 from srsql.schemas.hierarchy import Hierarchy
+from srsql.udfs.term_key import term_key as udfs_term_key
 
 TOPIC = "warehouse/catalog"
 
@@ -34,13 +35,13 @@ def trimmed(expression: exp.Expression, *, many: bool = False) -> exp.Expression
     return exp.Nullif(this=text, expression=exp.Literal.string(""))
 
 
-def normalized(expression: exp.Expression, *, many: bool = False) -> exp.Expression:
+def normalized(expression: exp.Expr, *, many: bool = False) -> exp.Expression:
     """The normalized term (SPEC section 2), NULL if blank; see ``normal_form``."""
     text = normal_form(expression.copy(), many=many)
     return exp.Nullif(this=text, expression=exp.Literal.string(""))
 
 
-def term_key(value: exp.Expression, version: int, *, many: bool = False) -> exp.Expression:
+def term_key(value: exp.Expr, version: int, *, many: bool = False) -> exp.Expression:
     """The key of a term, NULL if blank.
 
     Args:
@@ -52,6 +53,20 @@ def term_key(value: exp.Expression, version: int, *, many: bool = False) -> exp.
         return normalized(value, many=many)
     call = exp.Anonymous(this="term_key", expressions=[value.copy()])
     return exp.Dot(this=exp.to_identifier("srsql"), expression=call)
+
+
+def text_key(text: str, version: int) -> exp.Expression:
+    """The key of a text that a statement names, NULL if blank: a literal, so that the statement
+    calls no macro.
+
+    Args:
+        text: any spelling.
+        version: of the key.
+    """
+    if version == 0:
+        return normalized(exp.Literal.string(text))
+    key = udfs_term_key(text)
+    return exp.null() if key is None else exp.Literal.string(key)
 
 
 def raw_term(dataset: Dataset, source: str, name: str, alias: str) -> exp.Expression:

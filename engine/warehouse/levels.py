@@ -18,12 +18,13 @@ from pathlib import Path
 from sqlglot import exp
 
 from srsql.engine.errors import LevelError
-from srsql.engine.warehouse.catalog import normalized
+from srsql.engine.warehouse.catalog import term_key
 from srsql.engine.warehouse.frames import Rows
 from srsql.engine.warehouse.scratch import put_beside
 from srsql.engine.warehouse.statements import column, dotted, query, temporary, with_rows
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Sensitive
+from srsql.schemas.dataset import TERM_KEY
 from srsql.schemas.dictionary import Dictionary, DictionaryError
 from srsql.schemas.vocabularies import load_dictionaries, load_dictionary
 
@@ -40,6 +41,8 @@ class Level:
     name: str
     """As the dictionary calls the level."""
     dictionary: Dictionary
+    term_key: int = TERM_KEY
+    """The version of the key by which terms are compared, and names on the level too."""
 
     @property
     def key(self) -> str:
@@ -73,7 +76,8 @@ def read_levels(dataset: Dataset, texts: Iterable[str]) -> tuple[Level, ...]:
             raise LevelError(f"--level names {attribute.column} twice: keep one")
         try:
             dictionary = load_dictionary(Path(file) if file else None)
-            found.append(Level(attribute, dictionary.level(wanted), dictionary))
+            level = dictionary.level(wanted)
+            found.append(Level(attribute, level, dictionary, dataset.term_key))
         except DictionaryError as error:
             raise LevelError(str(error)) from None
     return tuple(found)
@@ -178,7 +182,7 @@ def add_names(warehouse: Warehouse, level: Level, values: exp.Query) -> None:
         level: whose names.
         values: rows of one column ``value``, of which each is looked up once.
     """
-    term = normalized(column("value", "v"))
+    term = term_key(column("value", "v"), level.term_key)
     distinct = exp.select(column("value", "v"), term.as_("term")).from_(
         exp.select(column("value", "u")).distinct().from_(values.subquery("u")).subquery("v")
     )
@@ -189,7 +193,7 @@ def add_names(warehouse: Warehouse, level: Level, values: exp.Query) -> None:
         ]
     )
     entries = exp.select(
-        *[normalized(column(name, "e")).as_(name) for name in ("term", "name")]
+        *[term_key(column(n, "e"), level.term_key).as_(n) for n in ("term", "name")]
     ).from_(listed.subquery("e"))
     rows = with_rows(query(TOPIC, "names"), level_term=distinct, level_entry=entries)
     pairs = list(level.dictionary.pairs(level.name))
@@ -231,7 +235,8 @@ def told_of_levels(warehouse: Warehouse, levels: Sequence[Level]) -> list[str]:
     told = []
     for level in levels:
         ((lacking, found),) = warehouse.rows(query(TOPIC, "lacking"), {"attribute": level.key})
-        text = f"{level.told}: names are compared in upper case"
+        how = "by the keys of terms" if level.term_key else "in upper case"
+        text = f"{level.told}: names are compared {how}"
         if lacking:
             text += f"; {lacking:,} of {found:,} values are not in it and count as themselves"
         told.append(text)

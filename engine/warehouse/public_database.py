@@ -19,7 +19,7 @@ from sqlglot import exp
 from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.database_file import connection
 from srsql.engine.warehouse.layout import store_of
-from srsql.engine.warehouse.releases import keep_key
+from srsql.engine.warehouse.releases import keep_key, published_key
 from srsql.engine.warehouse.series import ORIGINAL, PER_QUARTER, create_views, series_views
 from srsql.engine.warehouse.statements import STORE, create, query, table
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -88,10 +88,10 @@ def fill(own: Warehouse, rows: RowsOf, dataset: Dataset, series: PublicSeries) -
     told = {"schema": series.cumulative, "ids": series.ids, "key": b"" if series.keyed else None}
     own.run(query(TOPIC, "add_series"), names | told)
     for number, (quarter, schema) in enumerate(series.schemas.items(), start=1):
-        keep_key(own, number, dataset.term_key)
         facts = {"number": number, "quarter": quarter, "schema": schema}
         model = {"model": series.models.get(quarter, RELEASED)}
         own.run(query(TOPIC, "add_release"), names | facts | model)
+        keep_key(own, number, published_key(own, schema))
     known = {source.name for source in dataset.row_tables}
     if known <= series.views:
         releases = [(quarter, number) for number, quarter in enumerate(series.schemas, start=1)]

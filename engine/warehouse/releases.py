@@ -111,6 +111,32 @@ def key_of(warehouse: Warehouse, release_id: int) -> int:
     return int(warehouse.value(asked, [release_id]) or 0)
 
 
+def published_key(warehouse: Warehouse, schema: str) -> int:
+    """The version of the key of terms that a public manifest tells; where it tells none 0.
+
+    Args:
+        warehouse: where the views are; nothing else is read.
+        schema: of the release.
+    """
+    if TERM_KEY_FACT not in warehouse.columns(schema, "manifest"):
+        return 0
+    told = exp.select(exp.func("max", column(TERM_KEY_FACT, "m")))
+    return int(warehouse.value(told.from_(table(schema, "manifest", alias="m")).sql("duckdb")))
+
+
+def shows_keys(warehouse: Warehouse, releases: Iterable[int]) -> bool:
+    """Whether the rows of all these releases have the keys of terms beside their spellings."""
+    asked = {"releases": list(releases)}
+    return all(warehouse.rows(query(TOPIC, "shows_keys"), asked)[0])
+
+
+def as_newest(warehouse: Warehouse, dataset: Dataset, series: str) -> Dataset:
+    """The dataset with the key by which the newest release of a series compares terms; as it is
+    where the series has none."""
+    newest = warehouse.rows(query(TOPIC, "newest_key"), {"dataset": dataset.name, "series": series})
+    return dataset.keyed(newest[0][0]) if newest else dataset
+
+
 def as_released(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Dataset:
     """The dataset as the model of a release took it: numbers with groups are categories or not, and
     terms are compared by its version of their key.
@@ -130,6 +156,9 @@ def as_released(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Data
     return dataset.with_categories() if taken else dataset
 
 
+NOT_IDS = "not_ids"
+"""Key of the private manifest: words of published texts that are ids as well, and are none there.
+"""
 PER = 10_000
 ONE_VALUE = f"suppressed_one_value_per_{PER}"
 """Column of the public manifest: the largest share of cases of which one value is suppressed."""
@@ -400,9 +429,7 @@ def series_dataset(warehouse: Warehouse, dataset: Dataset, series: str) -> Datas
     """The dataset with the tables of which the series has rows, the columns that they show, and
     the key by which its newest release compares terms."""
     dataset = with_shown_columns(warehouse, dataset, series)
-    newest = warehouse.rows(query(TOPIC, "newest_key"), {"dataset": dataset.name, "series": series})
-    if newest:
-        dataset = dataset.keyed(newest[0][0])
+    dataset = as_newest(warehouse, dataset, series)
     found = warehouse.rows(
         query(TOPIC, "series_disassociated"), {"dataset": dataset.name, "series": series}
     )

@@ -36,7 +36,14 @@ from srsql.udfs.register import register_udfs
 from srsql.version import __version__
 
 LAYOUT = 12
-CATALOG_FILES = ("waiting.sql", "catalog.sql", "pseudonyms.sql", "verdicts.sql", "lake.sql")
+CATALOG_FILES = (
+    "waiting.sql",
+    "catalog.sql",
+    "pseudonyms.sql",
+    "verdicts.sql",
+    "lake.sql",
+    "ingested.sql",
+)
 _TEMPLATE = "template_of_srsql"
 """Under which name the file is attached from which a new warehouse has its catalog."""
 TAKEN_OVER = 600.0

@@ -42,6 +42,61 @@ CREATE OR REPLACE MACRO srsql.identifier(written, ends, is_integer) AS (
     END
 );
 
+-- What:    the fields of a record whose quotes are closed, as its author meant them.
+-- Inputs:  written: the record; delimiter; field: one field and the delimiter behind it, as a
+--          regular expression whose first group is the field.
+-- Source:  RFC 4180, section 2, rules 5 to 7.
+CREATE OR REPLACE MACRO srsql.quoted_fields(written, delimiter, field) AS (
+    list_transform(
+        regexp_extract_all(written || delimiter, field, 1),
+        LAMBDA part: CASE
+            WHEN NOT starts_with(part, '"') THEN part
+            ELSE replace(substr(part, 2, length(part) - 2), '""', '"')
+        END
+    )
+);
+
+-- What:    whether a record has as many fields as a header, or one more, which is empty.
+-- Inputs:  fields; width: those of the header.
+-- Source:  SPEC section 22.
+CREATE OR REPLACE MACRO srsql.has_width(fields, width) AS (
+    len(fields) = width OR (len(fields) = width + 1 AND fields[width + 1] = '')
+);
+
+-- What:    a value without control characters and line ends. A run of them is one blank; at the
+--          ends they go, and white space with them. Any other value is as it was.
+-- Inputs:  written; controls: what one of them matches; ends.
+-- Source:  SPEC section 22 (no value that came from one record holds another).
+CREATE OR REPLACE MACRO srsql.without_controls(written, controls, ends) AS (
+    CASE
+        WHEN regexp_matches(written, controls)
+            THEN
+                regexp_replace(
+                    regexp_replace(written, controls || '+', ' ', 'g'),
+                    '^' || ends || '+|' || ends || '+$',
+                    '',
+                    'g'
+                )
+        ELSE written
+    END
+);
+
+-- What:    the same of every field of a record.
+-- Inputs:  fields; controls; ends.
+-- Source:  as srsql.without_controls.
+CREATE OR REPLACE MACRO srsql.fields_without_controls(fields, controls, ends) AS (
+    list_transform(fields, LAMBDA part: srsql.without_controls(part, controls, ends))
+);
+
+-- What:    the places, from 1, of the fields of a record that this changes.
+-- Inputs:  fields; controls.
+-- Source:  as srsql.without_controls.
+CREATE OR REPLACE MACRO srsql.fields_with_controls(fields, controls) AS (
+    list_filter(
+        range(1, len(fields) + 1), LAMBDA place: regexp_matches(fields[place], controls)
+    )
+);
+
 -- What:    the labels of the periods that the texts of a period column are of.
 -- Inputs:  texts(text), distinct; rule: what they are (label, year, quarter, month, week, day; a
 --          date as 2022-10-14, 20221014 or, where that tells the period, 202210); ends.
@@ -126,4 +181,11 @@ CREATE OR REPLACE MACRO srsql.class_label(number, firsts, labels) AS (
                 THEN 1 + len(list_filter(firsts, LAMBDA first: first <= number))
         END
     ]
+);
+
+-- What:    why something was rejected, as it is counted: without the number of the line it names.
+-- Inputs:  reason: as srsql.reject has it.
+-- Source:  SPEC section 16 (malformed input is counted).
+CREATE OR REPLACE MACRO srsql.reason_alone(reason) AS (
+    regexp_replace(reason, ' line [0-9]+,', ' another line,')
 );

@@ -1,14 +1,15 @@
 -- What one who knows where a patient is and some of the items published of it can single out and
--- infer: items are drugs and terms, each the normalized name of one attribute, without role or
+-- infer: items are drugs and terms, each a name of one attribute as it is printed, without role or
 -- sequence. Parameters name tables; `query_table` reads them.
 
 -- What:    what known items leave of the released cases (UDF srsql_exposure). Candidates hold the
 --          known items and have a region that covers the case's own quasi-identifiers, as far as
 --          the release tells one. Every set of one and of two items of a case is looked at; of
 --          three, four sets of each case are drawn; all items are one set.
--- Inputs:  of_release: a release id; items(case_no, attribute, term, sensitive): what is published
---          of its cases, a row once or more often; cases: so many are drawn and looked at, among
---          all as candidates; seed: of what is drawn.
+-- Inputs:  of_release: a release id; items(case_no, attribute, term, value, sensitive): what is
+--          published of its cases, a row once or more often, and of which value the term is a
+--          spelling: that follows from others, whatever its spelling is; cases: so many are drawn
+--          and looked at, among all as candidates; seed: of what is drawn.
 -- Outputs: known ('drugs', 'terms', 'drugs or terms'), items (0 to 3, or NULL for all), cases that
 --          have such items; those some set of which leaves fewer than k candidates (worst_below_k)
 --          or one (worst_alone), or lets a further term of the case follow with certainty
@@ -36,22 +37,19 @@ targets AS MATERIALIZED (
 ),
 
 known AS MATERIALIZED (
-    SELECT DISTINCT i.attribute, i.term, i.sensitive
+    SELECT DISTINCT i.attribute, i.term, i.value, i.sensitive
     FROM query_table(items) AS i
     SEMI JOIN (SELECT unnest(t.case_nos) AS case_no FROM targets AS t) AS t ON i.case_no = t.case_no
 ),
 
 -- what no target holds is no known item, unless it tells of a value that a target has
 told AS (
-    SELECT k.attribute, k.term, false AS sensitive FROM known AS k WHERE NOT k.sensitive
+    SELECT k.attribute, k.term, k.value, false AS sensitive FROM known AS k WHERE NOT k.sensitive
     UNION ALL
-    SELECT
-        unnest((
-            SELECT list(DISTINCT i.attribute) FROM query_table(items) AS i WHERE i.sensitive
-        )) AS attribute,
-        v.term,
-        true AS sensitive
-    FROM (SELECT DISTINCT k.term FROM known AS k WHERE k.sensitive) AS v
+    SELECT DISTINCT i.attribute, i.term, i.value, true AS sensitive
+    FROM query_table(items) AS i
+    SEMI JOIN known AS k ON i.value = k.value AND k.sensitive
+    WHERE i.sensitive
 ),
 
 names AS MATERIALIZED (
@@ -60,7 +58,7 @@ names AS MATERIALIZED (
         n.term,
         (row_number() OVER (ORDER BY n.sensitive, n.attribute, n.term) - 1)::INTEGER AS item_no,
         CASE
-            WHEN n.sensitive THEN dense_rank() OVER (PARTITION BY n.sensitive ORDER BY n.term) - 1
+            WHEN n.sensitive THEN dense_rank() OVER (PARTITION BY n.sensitive ORDER BY n.value) - 1
             ELSE -1
         END::INTEGER AS value_no
     FROM told AS n

@@ -32,7 +32,7 @@ HOSTILE = (
     'a "quoted" term',
     "with, comma",
     " edges ",
-    "two\vlines",
+    "back\\slash",
     "Crème brûlée 注",
     "'; DROP--",
 )

@@ -36,7 +36,10 @@ def name(value: object) -> str:
 
 def people() -> list[Report]:
     """200 values that two cases hold each, one that 20 hold, and a case that is withheld."""
-    cases = crowd(200, terms=100)
+    cases = [
+        replace(report, primaryid=report.primaryid + 10**7, caseid=report.caseid + 10**6)
+        for report in crowd(200, terms=100)
+    ]
     cases[::10] = [replace(report, pt=(*report.pt, "Frequent")) for report in cases[::10]]
     return [*cases, WITHHELD]
 
@@ -342,7 +345,82 @@ def a_table_more(folder: Path) -> None:
     rehash(folder, counts=True)
 
 
+def with_drug(folder: Path, name: str) -> None:
+    """The first drug of the first row has another name; all else follows from that."""
+    rows = read_csv(folder, "drug")
+    rows[0]["drugname"] = name
+    write_csv(folder, "drug", rows)
+    rehash(folder, counts=True, report=True)
+
+
+def lines_of_others_in_a_drug(folder: Path) -> None:
+    others = "|".join(str(value) for value in read_csv(folder, "demo")[7].values())
+    with_drug(folder, f"Ada\n{others}")
+
+
+def a_line_separator_in_a_drug(folder: Path) -> None:
+    with_drug(folder, "Ada\u2028Bor")
+
+
+def an_escape_in_a_drug(folder: Path) -> None:
+    with_drug(folder, "Ada\x1b[2J")
+
+
+def too_long_a_drug(folder: Path) -> None:
+    with_drug(folder, "Ada " * 126)
+
+
+def another_report_in_a_drug(folder: Path) -> None:
+    with_drug(folder, f"Ada ({read_csv(folder, 'demo')[7]['primaryid']})")
+
+
+def another_case_in_a_drug(folder: Path) -> None:
+    with_drug(folder, f"Ada/{read_csv(folder, 'demo')[7]['caseid']}/5 MG")
+
+
+def another_report_that_is_said_to_be_none(folder: Path) -> None:
+    """Of pseudonyms, which no number in a text is by chance."""
+    number = str(read_csv(folder, "demo")[7]["primaryid"])
+
+    def change(told: dict[str, Any]) -> None:
+        told["parameters"].update(not_ids=number, ids="pseudonym")
+
+    another_report_in_a_drug(folder)
+    rewritten(folder, change, report=False)
+
+
+def another_report_as_a_number(folder: Path) -> None:
+    """Of ids of the source, which a number may be by chance."""
+    number = str(read_csv(folder, "demo")[7]["primaryid"])
+    another_report_in_a_drug(folder)
+    rewritten(folder, lambda told: told["parameters"].update(not_ids=number), report=False)
+
+
+def longer_drugs_declared(folder: Path) -> None:
+    too_long_a_drug(folder)
+
+    def change(told: dict[str, Any]) -> None:
+        for item in told["tables"]:
+            for shown in item["columns"]:
+                if shown["name"] == "drugname":
+                    shown["max_length"] = 1000
+
+    rewritten(folder, change)
+
+
 REFUSED = [
+    (
+        lines_of_others_in_a_drug,
+        "texts",
+        "drug.drugname: 1 text(s) with a line end or another control character",
+    ),
+    (a_line_separator_in_a_drug, "texts", "drug.drugname: 1 text(s) with a line end or another"),
+    (an_escape_in_a_drug, "texts", "drug.drugname: 1 text(s) with a line end or another control"),
+    (too_long_a_drug, "texts", "drug.drugname: 1 text(s) of more than 500 characters"),
+    (another_report_in_a_drug, "texts", "drug.drugname: 1 text(s) with the id of another report"),
+    (another_case_in_a_drug, "texts", "drug.drugname: 1 text(s) with the id of another report or"),
+    (another_report_that_is_said_to_be_none, "texts", "drugname: 1 text(s) with the id of another"),
+    (longer_drugs_declared, "declaration", "texts of drug.drugname may have 1,000 characters, not"),
     (all_thresholds_one, "policy", "are the tenths of no ranking by frequency (none is withheld)"),
     (all_thresholds_one_and_nothing_told, "manifest", "withheld_cases is not told"),
     (all_thresholds_one_by_no_policy, "thresholds", "'as seen fit', which is no policy"),
@@ -374,6 +452,7 @@ REFUSED = [
 ]
 """How an artifact is forged, the check that refuses it, and what it says."""
 LISTED = [
+    (another_report_as_a_number, "that 1 number(s) in texts, which are ids of other reports"),
     (exact_values_as_drawn_ones, "that noise was added, as its model, msdp-all, says"),
     (all_thresholds_one_for_a_million_withheld, "values are held by them alone"),
     (all_thresholds_one_by_external_knowledge, "external knowledge added values to cases"),
@@ -479,3 +558,29 @@ def test_the_documents_tell_by_what_terms_are_compared(published: dict[str, Path
     meanings = (folder / "data-dictionary.csv").read_text()
     for column in ("drugname", "pt", "indi_pt"):
         assert f"key of {column}: two spellings with the same key are one term" in meanings
+
+
+@pytest.mark.skipif(NODE is None, reason="no node on PATH")
+@pytest.mark.parametrize(
+    ("forge", "said"), [(f, said) for f, check, said in REFUSED if check == "texts"], ids=name
+)
+def test_the_page_for_browsers_refuses_such_texts_in_the_same_words(
+    published: dict[str, Path], tmp_path: Path, forge: Forge, said: str
+) -> None:
+    told = opened_in_node(tmp_path, forged(published, tmp_path, forge))
+    assert not told["passed"]
+    (check,) = [each for each in told["checks"] if each["name"] == "texts"]
+    assert check["count"] == 1
+    assert said in check["places"][0]
+
+
+@pytest.mark.skipif(NODE is None, reason="no node on PATH")
+def test_the_page_says_that_it_takes_the_publishers_word_for_a_number(
+    published: dict[str, Path], tmp_path: Path
+) -> None:
+    whole = opened_in_node(tmp_path, published["ms"])
+    told = opened_in_node(tmp_path, forged(published, tmp_path, another_report_as_a_number))
+    (check,) = [each for each in told["checks"] if each["name"] == "texts"]
+    assert check["count"] == 0
+    said = [any("numbers in texts" in text for text in each["notShown"]) for each in (whole, told)]
+    assert said == [False, True]

@@ -160,7 +160,7 @@ def test_publishing_changes_nothing_in_the_warehouse_and_works_on_a_callers_conn
 
 
 def test_a_dataset_with_text_ids_and_fine_weights_round_trips(tmp_path: Path) -> None:
-    wards = ["line\nbreak", "return\rhere", "NULL", "\\N", '"', '""', "a,b", "'", "#", "nan", "注"]
+    wards = ["no\u00a0break", "back\\slash", "NULL", "\\N", '"', '""', "a,b", "'", "#", "nan", "注"]
     visits = [(*v[:4], wards[n % len(wards)], v[5]) for n, v in enumerate(clinic.visits())]
     source = clinic.write(tmp_path, visits, clinic.findings(["headache", "nausea", "fever"]))
     toml = (tmp_path / "clinic.toml").read_text()

@@ -50,13 +50,19 @@ def check_knowledge(
     drugs: Pairs,
     knowledge: Mapping[str, list[str]],
     thetas: Mapping[str, str],
+    keys: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    pairs = [(drug, disease) for drug, diseases in knowledge.items() for disease in diseases]
+    """``keys``: spelling of a drug in ``knowledge`` -> its key; without one it is the key."""
+    pairs = [
+        (spelling, (keys or {}).get(spelling, spelling), disease)
+        for spelling, diseases in knowledge.items()
+        for disease in diseases
+    ]
     tables = (
         sql.table("seen_row", ROWS, rows),
         sql.table("seen_value", VALUES, values),
         sql.table("seen_drug", "case_id VARCHAR, drug VARCHAR", drugs),
-        sql.table("seen_knowledge", "drug VARCHAR, disease VARCHAR", pairs),
+        sql.table("seen_knowledge", "spelling VARCHAR, drug VARCHAR, disease VARCHAR", pairs),
         _thetas(sql, thetas),
     )
     return run(sql, f"check_theta_knowledge({', '.join(tables)}, 9)")
@@ -200,6 +206,21 @@ def test_a_drug_for_one_disease_only_proves_it(sql: Any) -> None:
 def test_a_suspected_value_without_a_threshold_fails(sql: Any) -> None:
     thetas = dict.fromkeys("tuvw", "1")
     assert not check_knowledge(sql, PLACED, [], [("a", "D1")], KNOWLEDGE, thetas)["passed"]
+
+
+def test_of_a_drug_with_several_spellings_the_one_that_makes_a_disease_likeliest_counts(
+    sql: Any,
+) -> None:
+    """All of D1 together would suggest s with 1/3; the spelling D1a suggests it for certain."""
+    known, keys = {"D1a": ["s"], "D1b": ["t", "u"]}, {"D1a": "D1", "D1b": "D1"}
+    for least, passes in (("0.33", False), ("1/3", True)):
+        thetas = LOOSE | {"s": least}
+        row = check_knowledge(sql, PLACED, [], [("a", "D1")], known, thetas, keys)
+        assert row["passed"] is passes
+    for least, passes in (("0.16", False), ("1/6", True)):
+        thetas = LOOSE | {"t": least, "s": "1/3"}
+        row = check_knowledge(sql, PLACED, [], [("a", "D1")], known, thetas, keys)
+        assert row["passed"] is passes
 
 
 def test_a_drug_nobody_knows_anything_about_suggests_nothing(sql: Any) -> None:

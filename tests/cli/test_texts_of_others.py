@@ -145,6 +145,9 @@ CASES: dict[Case, list[Case]] = {
         ("--level", "finding=group:names.csv", "--released-only", "--unmatched"),
         ("--level", "drug=group:names.csv", "--quarter", HOSTILE),
     ],
+    ("spellings",): [
+        (), ("--column", HOSTILE), ("--quarter", HOSTILE), ("--series", HOSTILE, "--released-only"),
+    ],
     ("dictionary",): [
         (HOSTILE,), ("names.csv",), ("names.csv", "--to", f"{HOSTILE}/no.csv"),
         ("names.csv", "--to", f"made {HOSTILE}.csv"), ("names.csv", "names.csv"),

@@ -153,8 +153,12 @@ def infer(
     )
     pairs = sql.table(
         "knowledge",
-        "drug VARCHAR, disease VARCHAR",
-        [(drug, disease) for drug, diseases in knowledge.items() for disease in diseases],
+        "drug VARCHAR, disease VARCHAR, diseases BIGINT",
+        [
+            (d, disease, len(suggested))
+            for d, suggested in knowledge.items()
+            for disease in suggested
+        ],
     )
     found = sql.rows(f"FROM srsql.inferred_terms({taken}, {pairs}, {unit})")
     assert len({row[:2] for row in found}) == len(found)
@@ -179,6 +183,35 @@ def test_inferred_weights_are_definition_1_in_units_rounded_up(
         for case, taken in drugs.items()
         for disease, probability in inferred(taken, knowledge).items()
     }
+
+
+@REPEATABLE
+@given(
+    knowledge=st.lists(
+        st.tuples(st.sampled_from(["A", "a", "A.", "B", "b"]), st.sampled_from("stuv")), unique=True
+    )
+)
+def test_of_a_united_drug_the_spelling_that_suggests_the_fewest_diseases_counts(
+    sql: Any, knowledge: list[tuple[str, str]]
+) -> None:
+    """p(r, s) is the greatest over the spellings of a drug, whose diseases are not thrown together:
+    E = {x} and {y} of two spellings would else make each of them half as likely."""
+    sql.rows("DELETE FROM srsql.external_knowledge")
+    for drug, disease in knowledge:
+        row = [7, drug, disease, drug[0].lower(), disease]
+        names = "release_id, drug, disease, drug_key, disease_key"
+        sql.rows(f"INSERT INTO srsql.external_knowledge ({names}) VALUES (?, ?, ?, ?, ?)", row)
+    listed: dict[str, set[str]] = {}
+    for drug, disease in knowledge:
+        listed.setdefault(drug, set()).add(disease)
+    due: dict[tuple[str, str], int] = {}
+    for drug, diseases in listed.items():
+        for disease in diseases:
+            key = drug[0].lower(), disease
+            due[key] = min(due.get(key, len(diseases)), len(diseases))
+    found = {(drug, disease): n for drug, disease, n in sql.rows("FROM srsql.known_diseases(7)")}
+    sql.rows("DELETE FROM srsql.external_knowledge")
+    assert found == due
 
 
 def test_two_drugs_for_the_same_disease_make_it_likelier_than_one(sql: Any) -> None:

@@ -23,13 +23,13 @@ def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
 
 @pytest.fixture
 def take(warehouse: Warehouse, tmp_path: Path) -> Callable[..., IngestedPeriod]:
-    """Ingest one archive made of ``files``; every reject rate passes unless the test says."""
+    """Ingest one archive made of ``files``; every rate passes unless the test says."""
 
     def take(
         files: dict[str, str | bytes], dataset: str = "faers", **options: Any
     ) -> IngestedPeriod:
         path = pack(tmp_path / f"archive{len(list(tmp_path.iterdir()))}.zip", files)
-        options.setdefault("max_reject_rate", 1.0)
+        options = {"max_reject_rate": 1.0, "max_unread": 1.0, "allow_incomplete": True} | options
         (result,) = ingest(warehouse, [path], load_dataset(dataset), IngestOptions(**options))
         assert all(file.records == file.loaded + file.rejected for file in result.files)
         return result

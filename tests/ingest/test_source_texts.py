@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from oracles.source_records import cleaned, scan
 
-from srsql.engine.ingest.records import RETURN, SEPARATOR
+from srsql.engine.ingest.quoted import quoting
+from srsql.engine.ingest.records import CONTROLS, RETURN, SEPARATOR
 from srsql.engine.warehouse.statements import SPACE, SPACES
 
 TEXTS = st.text(alphabet=[*"0129a-T ", "\u00a0", "\t", "Q"], max_size=12)
@@ -107,3 +109,70 @@ def test_a_class_is_the_last_that_begins_at_or_below_a_number(
         "SELECT srsql.class_label(?::INTEGER, ?::INTEGER[], ?::VARCHAR[])", [number, firsts, labels]
     )
     assert found == (None if number is None else labels[bisect_right(firsts, number)])
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "|", "\t", "^", "-", "\\", "¦"])
+@given(data=st.data())
+def test_fields_are_split_as_their_quotes_say(sql: Any, delimiter: str, data: Any) -> None:
+    text = data.draw(st.text(alphabet=[delimiter, '"', '"', "a", " ", "\n"], max_size=12))
+    how = quoting(delimiter)
+    ((closed, opens, fields),) = sql.rows(
+        "SELECT regexp_matches($text, $closed), regexp_matches($text, $opens), "
+        "srsql.quoted_fields($text, $delimiter, $field)",
+        {"text": text, **{name: how[name] for name in ("closed", "opens", "delimiter", "field")}},
+    )
+    wanted = scan(text, delimiter)
+    assert (closed, opens) == (wanted.ends == "outside", wanted.ends == "inside")
+    assert not closed or fields == wanted.fields
+    ((stays, closes),) = sql.rows(
+        "SELECT regexp_matches($text, $stays), regexp_matches($text, $closes)",
+        {"text": text, "stays": how["stays"], "closes": how["closes"]},
+    )
+    ends = scan(text, delimiter, inside=True).ends
+    assert (stays, closes) == (ends == "inside", ends == "outside")
+
+
+@given(fields=st.lists(st.sampled_from(["", "a"]), min_size=1, max_size=4))
+def test_a_record_may_end_with_a_blank_field_that_the_header_has_not(
+    sql: Any, fields: list[str]
+) -> None:
+    fits = len(fields) == 2 or (len(fields) == 3 and fields[2] == "")
+    assert sql.rows("SELECT srsql.has_width(?::VARCHAR[], 2)", [fields]) == [(fits,)]
+
+
+@given(
+    values=st.lists(
+        st.none()
+        | st.text(
+            alphabet=["a", " ", "\n", "\r", "\t", "\x01", "\x7f", "\x85", "\u2028", "\u00a0"]
+        ),
+        max_size=4,
+    )
+)
+def test_a_run_of_control_characters_is_one_blank_and_none_at_the_ends(
+    sql: Any, values: list[str | None]
+) -> None:
+    wanted = [value if value is None else cleaned(value) for value in values]
+    places = [n for n, pair in enumerate(zip(values, wanted, strict=True), 1) if pair[0] != pair[1]]
+    found = sql.rows(
+        "SELECT srsql.fields_without_controls($fields::VARCHAR[], $controls, $ends), "
+        "srsql.fields_with_controls($fields::VARCHAR[], $controls)",
+        {"fields": values, "controls": CONTROLS, "ends": SPACES},
+    )
+    assert found == [(wanted, places)]
+    for value, clean in zip(values, wanted, strict=True):
+        one = "SELECT srsql.without_controls(?::VARCHAR, ?, ?)"
+        assert sql.rows(one, [value, CONTROLS, SPACES]) == [(clean,)]
+
+
+def test_reasons_that_name_lines_are_counted_as_one(sql: Any) -> None:
+    reasons = {
+        "a quoted field holds line 5, a record of its own": (
+            "a quoted field holds another line, a record of its own"
+        ),
+        "too few fields (a short row, or a line end inside a value)": (
+            "too few fields (a short row, or a line end inside a value)"
+        ),
+    }
+    for reason, counted in reasons.items():
+        assert sql.rows("SELECT srsql.reason_alone(?)", [reason]) == [(counted,)]

@@ -6,7 +6,8 @@ import pytest
 from support.snapshots import check_snapshot
 
 from srsql.engine.ingest.account import orphans_statement
-from srsql.engine.ingest.raw_tables import code_table, column_places, load_statement
+from srsql.engine.ingest.headers import column_places
+from srsql.engine.ingest.raw_tables import code_table, load_statement
 from srsql.engine.ingest.records import RECORD, SPLIT_LINE, RecordTable
 from srsql.engine.ingest.rejects import (
     id_statements,

@@ -10,16 +10,36 @@ from pathlib import Path
 import pytest
 from support.real_data import DATA, needs
 
-from srsql.engine.ingest import IngestedPeriod, ingest
+from srsql.engine.errors import IngestError
+from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import load_dataset
 
 pytestmark = needs("faers", "faers_als", "vaers")
 
 
-def take(paths: list[Path], dataset: str) -> tuple[list[IngestedPeriod], Warehouse]:
+def take(
+    paths: list[Path], dataset: str, *, incomplete: bool = False
+) -> tuple[list[IngestedPeriod], Warehouse]:
     warehouse = Warehouse(":memory:")
-    return ingest(warehouse, paths, load_dataset(dataset)), warehouse
+    options = IngestOptions(allow_incomplete=incomplete)
+    return ingest(warehouse, paths, load_dataset(dataset), options), warehouse
+
+
+def test_the_sample_with_drugs_of_887_reports_is_refused_with_figure_and_option() -> None:
+    with Warehouse(":memory:") as warehouse, pytest.raises(IngestError) as caught:
+        ingest(warehouse, [DATA / "faers" / "faers_ascii_2022Q4.zip"], load_dataset("faers"))
+    assert "8,018 of 8,905 reports have no row in drug" in str(caught.value)
+    assert "--allow-incomplete" in str(caught.value)
+
+
+def test_each_report_of_the_vaers_years_has_a_vaccine_and_a_symptom() -> None:
+    results, warehouse = take(sorted((DATA / "vaers").glob("*.zip")), "vaers")
+    assert [result.required for result in results] == [(), (), ()]
+    counts = [column for result in results for file in result.files for column in file.columns]
+    assert all(column.unread == 0 for column in counts if column.table != "demo")
+    assert max(column.share for column in counts) < 0.01
+    warehouse.close()
 
 
 def lines_of(path: Path) -> dict[str, int]:
@@ -33,7 +53,11 @@ def lines_of(path: Path) -> dict[str, int]:
 
 def test_every_line_of_the_faers_samples_is_loaded() -> None:
     paths = sorted((DATA / "faers").glob("*.zip"))
-    results, warehouse = take(paths, "faers")
+    results, warehouse = take(paths, "faers", incomplete=True)
+    assert [r.required for r in results[:2]] == [(), ()]
+    assert [(r.table, r.without_row, r.allowed) for r in results[2].required] == [
+        ("drug", 8018, True), ("reac", 59, False),
+    ]  # fmt: skip
     assert [r.quarter for r in results] == ["2004Q1", "2017Q2", "2022Q4"]
     for path, result in zip(paths, results, strict=True):
         expected = lines_of(path)

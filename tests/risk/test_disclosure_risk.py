@@ -38,8 +38,9 @@ def store_table_3(sql: Any, theta: str) -> None:
         "case_no INTEGER, drug VARCHAR",
         {(numbers[row[1]], drug) for row in TABLE_3 for drug in row[6]},
     )
-    pairs = [(drug, disease) for drug, diseases in EXTERNAL.items() for disease in diseases]
-    knowledge = sql.table("knowledge", "drug VARCHAR, disease VARCHAR", pairs)
+    pairs = [(drug, disease, len(known)) for drug, known in EXTERNAL.items() for disease in known]
+    columns = "drug VARCHAR, disease VARCHAR, diseases BIGINT"
+    knowledge = sql.table("knowledge", columns, pairs)
     weights = sql.rows(f"FROM srsql.inferred_terms({drugs}, {knowledge}, 12)")
     terms = {
         case: {disease: Fraction(weight, 12) for n, disease, weight in weights if n == number}
@@ -49,7 +50,7 @@ def store_table_3(sql: Any, theta: str) -> None:
         Group(tuple(Case((ages,), terms[case]) for case in cases), 1)
         for ages, cases in (((20, 30), ("001", "002")), ((30, 40), ("003", "004")))
     ]
-    thetas = {disease: Fraction(theta) for _, disease in pairs}
+    thetas = {disease: Fraction(theta) for _, disease, _ in pairs}
     Release((120,), tuple(groups), thetas).store(sql, 1)
 
 

@@ -30,7 +30,7 @@ def test_the_tables_of_a_side_are_filled_by_the_statements_that_are_stored(
 
 def test_the_results_are_read_by_the_statements_that_are_stored() -> None:
     for name, statement in {
-        "wanted_pairs": wanted_pairs(),
+        "wanted_pairs": wanted_pairs(1),
         "results_of_pairs": results_of_pairs((ORIGINAL, RELEASED)),
         "results_of_rules": results_of_rules((RELEASED,)),
     }.items():

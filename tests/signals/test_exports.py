@@ -47,8 +47,8 @@ def test_rows_of_pairs_give_other_tools_the_counts_of_ours(
     assert first == header
     assert made.files[0].rows == len(rows) == len({tuple(row) for row in rows})
     everybody = {row[0] for row in rows}
-    with_drug = {row[0] for row in rows if row[1] == "DRUG A"}
-    with_reaction = {row[0] for row in rows if row[2] == "BLEEDING"}
+    with_drug = {row[0] for row in rows if row[1] == "drug a"}
+    with_reaction = {row[0] for row in rows if row[2] == "bleeding"}
     a = len(with_drug & with_reaction)
     b, c = len(with_drug) - a, len(with_reaction) - a
     cells = a, b, c, len(everybody) - a - b - c
@@ -97,12 +97,12 @@ def test_counts_of_a_tree_are_the_cases_and_the_expected_ones(
 ) -> None:
     made = house.export("treescan", tmp_path / "out", drug="drug a", roles=["all"])
     counts = {name: (n, e) for name, n, e in read(tmp_path / "out" / "counts.cas")}
-    assert counts.keys() == {reaction.upper() for reaction in REACTIONS}
+    assert counts.keys() == {reaction.lower() for reaction in REACTIONS}
     taken = [r for r in REPORTS if "Drug A" in r.drugs]
     both = Counter(term for r in taken for term in r.pt)
     told = Counter(term for r in REPORTS for term in r.pt)
     for reaction in REACTIONS:
-        n, e = counts[reaction.upper()]
+        n, e = counts[reaction.lower()]
         assert int(n) == both[reaction]
         assert float(e) == pytest.approx(len(taken) * told[reaction] / len(REPORTS))
     (root,), *nodes = read(tmp_path / "out" / "tree.tre")
@@ -119,7 +119,7 @@ def test_a_tree_of_ones_own_has_the_reactions_where_it_says(house: Engine, tmp_p
     nodes = read(tmp_path / "out" / "tree.tre")
     assert nodes[:4] == [["Any"], ["Skin", "Any"], ["rash", "Skin"], ["Itching", "Skin"]]
     assert sorted(nodes[4:]) == [[name, "Any"] for name in
-                                 ("BLEEDING", 'FEVER, "HIGH"', "PAIN")]  # fmt: skip
+                                 ("bleeding", 'fever, "high"', "pain")]  # fmt: skip
     named = {row[0] for row in read(tmp_path / "out" / "counts.cas")}
     assert named <= {row[0] for row in nodes}
     assert "rash" in named
@@ -132,7 +132,7 @@ def test_a_reaction_may_be_named_like_a_node_of_the_tree_but_no_two_nodes_like_o
     tree.write_text("node,parent\nrash,\nPain,rash\n")
     house.export("treescan", tmp_path / "out", drug="Drug A", roles=["all"], tree=tree)
     nodes = read(tmp_path / "out" / "tree.tre")
-    assert [node for node in nodes if node[0].upper() == "RASH"] == [["rash"]]
+    assert [node for node in nodes if node[0].lower() == "rash"] == [["rash"]]
     tree.write_text("node,parent\nAny,\nRash,Any\nRASH\u200b,Any\n")
     with pytest.raises(SignalError, match="are one reaction: keep one of them"):
         house.export("treescan", tmp_path / "two", drug="Drug A", tree=tree)
@@ -189,7 +189,7 @@ def test_strata_are_columns_of_the_cases_whose_region_decides_them(
     for case, quarter in parted.sql("FROM released.case_latest"):
         drugs, terms = (
             {
-                name.strip().upper()
+                name.strip().lower()
                 for (name,) in parted.sql(
                     f"SELECT t.{column} FROM released.{table} AS t "
                     "WHERE t.caseid = ? AND t.quarter = ?",

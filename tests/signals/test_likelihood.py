@@ -83,7 +83,7 @@ def test_a_side_effect_of_a_drug_is_found_in_both_data(tmp_path: Path) -> None:
         engine.release("2011Q4", k=3, theta="1", seed=1)
         found = engine.likelihood("drug a", roles=["all"], draws=999, seed=3)
         first = found.reactions[0]
-        assert first.reaction == "BLEEDING"
+        assert first.reaction == "bleeding"
         table = counts([(frozenset(r.drugs), frozenset(r.pt)) for r in reports])
         row = sum(n for (_, reaction), n in table.items() if reaction == "Bleeding")
         column = sum(n for (drug, _), n in table.items() if drug == "Drug A")
@@ -97,7 +97,7 @@ def test_a_side_effect_of_a_drug_is_found_in_both_data(tmp_path: Path) -> None:
         some = engine.likelihood("drug a", roles=["all"], draws=99, min_age=40)
         known = {each.reaction: each.released.n for each in some.reactions if each.released}
         signal = engine.signals(drug="drug a", reaction="bleeding", roles=["all"], min_age=40)
-        assert known["BLEEDING"] == signal.signals[0].released.a_known
+        assert known["bleeding"] == signal.signals[0].released.a_known
         assert len([*likelihood_table(found)]) == 1 + 2 * len(found.reactions)
         assert any("once in 20" in part for part in likelihood_parts(found) if type(part) is str)
         with pytest.raises(SignalError, match="--draws 5: give a whole number from 99"):

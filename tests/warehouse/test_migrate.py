@@ -7,12 +7,15 @@ import hmac
 import json
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 from support.command import srsql
+from support.quarters import crowd, write_quarter
+from support.released import exported
 
 from srsql import Engine
 from srsql.engine.errors import ReleaseError, WarehouseError
@@ -25,7 +28,7 @@ OLD = Path(__file__).parents[1] / "fixtures" / "release_0_1"
 # a series has, what is missing in it, what has left a release, what wrote the warehouse, nor a lake
 VARIES = {
     "bytes_on_disk", "software_version", "path", "ids", "series", "gaps", "without_calendar",
-    "stale", "runs", "lake",
+    "stale", "runs", "lake", "incomplete",
 }  # fmt: skip
 
 # version 0.1 took whoever was in a version of the same quarter for an old case; one release differs
@@ -291,6 +294,86 @@ def test_a_warehouse_of_layout_10_has_a_pool_in_which_nobody_waits(old: Path) ->
         assert engine.sql("SELECT count(*) FROM srsql.taken_case") == [(0,)]
         assert engine.sql(stale) == expected
         assert engine.audit(series="main").safe is not None
+
+
+def as_layout_11(db: Path) -> None:
+    """Take out what layout 12 has of the keys of terms; the terms must be plain ASCII."""
+    with duckdb.connect(str(db)) as con:
+        for table, name in (("reac", "pt"), ("indi", "indi_pt"), ("drug", "drugname")):
+            con.execute(
+                f"UPDATE raw_faers.{table} SET srsql_{name} = upper({name}) "
+                f"WHERE srsql_{name} IS NOT NULL"
+            )
+        con.execute("DROP TABLE srsql.dataset_key")
+        con.execute("DROP TABLE srsql.release_key")
+        con.execute("DELETE FROM srsql.series_parameter WHERE keyword = 'term_key'")
+        for table, names in {
+            "external_knowledge": ("drug_key", "disease_key"), "ss_rule": ("by_spelling",)
+        }.items():  # fmt: skip
+            for name in names:
+                con.execute(f"ALTER TABLE srsql.{table} DROP COLUMN {name}")
+        con.execute("UPDATE srsql.warehouse SET layout = 11")
+
+
+def test_series_of_layout_11_go_on_by_spellings_until_they_are_told_to_fold(
+    tmp_path: Path,
+) -> None:
+    """What a release of version 0 shows after the migration is what it showed before."""
+    quarters = {"2011Q3": crowd(30), "2011Q4": crowd(30, first=20, version=2)}
+    db, asked = tmp_path / "w.duckdb", {"k": 3, "theta": "1", "model": "ms", "ids": "original"}
+    for label, reports in quarters.items():
+        spelled = [
+            replace(r, pt=("Crohn^s disease" if r.caseid % 2 else "Crohn's disease",))
+            for r in reports
+        ]
+        write_quarter(tmp_path, label, spelled)
+    with Engine(db) as engine:
+        engine.ingest([tmp_path])
+        engine.release("2011Q3", seed=1, term_key=0, **asked)
+        engine.release("2011Q4", seed=2, term_key=0, series="fresh", **asked)
+        shown = exported(engine.con, "release_2011q3", tmp_path / "before")
+        fresh = exported(engine.con, "release_fresh_2011q4", tmp_path / "fresh")
+    as_layout_11(db)
+    assert (migrate(db).from_layout, module.LAYOUT) == (11, 12)
+    with Engine(db) as engine:
+        assert exported(engine.con, "release_2011q3", tmp_path / "after") == shown
+        remembered = "SELECT value FROM srsql.series_parameter WHERE keyword = 'term_key'"
+        assert engine.sql(remembered) == [("0",), ("0",)]
+        with pytest.raises(ReleaseError, match="term_key"):
+            engine.release("2011Q4", seed=2, term_key=1, **asked)
+        engine.release("2011Q4", seed=2)  # of a series that compares spellings
+        same = exported(engine.con, "release_2011q4", tmp_path / "next")
+        views = ("demo", "drug", "reac", "indi", "outc")
+        assert {name: same[name] for name in views} == {name: fresh[name] for name in views}
+        assert "pt_key" not in engine.warehouse.columns("release_2011q4", "reac")
+
+
+def test_a_series_that_begins_to_fold_has_keys_from_then_on(tmp_path: Path) -> None:
+    for label, first in (("2011Q3", 1), ("2011Q4", 20)):
+        spelled = [
+            replace(r, pt=("Crohn^s disease" if r.caseid % 2 else "Crohn's disease",))
+            for r in crowd(30, first=first, version=first)
+        ]
+        write_quarter(tmp_path, label, spelled)
+    db = tmp_path / "w.duckdb"
+    with Engine(db) as engine:
+        engine.ingest([tmp_path])
+        engine.release("2011Q3", k=3, theta="1", model="ms", seed=1, term_key=0)
+    as_layout_11(db)
+    migrate(db)
+    with Engine(db) as engine:
+        engine.release("2011Q4", seed=2, term_key=1, change=True)
+        keys = "SELECT DISTINCT r.quarter, r.pt_key FROM released.reac AS r ORDER BY ALL"
+        assert engine.sql(keys) == [("2011Q3", None), ("2011Q4", "crohn's disease")]
+        asked = "SELECT COUNT(DISTINCT caseid) FROM reac WHERE pt = 'CROHN`S DISEASE'"
+        ((everybody,),) = engine.sql("SELECT count(*) FROM released.case_latest")
+        assert engine.query(asked).rows == ((everybody, float(everybody), everybody, everybody),)
+        (signal,) = engine.signals(
+            drug="Drug 1", reaction="crohn^s DISEASE", released_only=True
+        ).signals
+        assert signal.released.a > 0
+        assert signal.released.c + signal.released.a == everybody
+        assert engine.audit().folded is not None  # of the quarter that is out by spellings
 
 
 def test_nodes_of_a_lattice_of_before_layout_9_have_emd_over_all_records(old: Path) -> None:

@@ -52,6 +52,7 @@ from srsql.engine.artifact.publish.tables import (
     plan_tables,
     plan_terms,
     prove,
+    prove_texts,
     staging,
 )
 from srsql.engine.artifact.verify.verify import verify
@@ -97,6 +98,8 @@ class Publication:
     """An artifact that is there already, file by file the same, is as good as a new one."""
     csv_safe: bool = False
     """Put an apostrophe before the cells of CSV files that a spreadsheet would run as formulas."""
+    not_ids: tuple[str, ...] = ()
+    """Words of texts that are ids of other reports or cases as well, and are none there."""
     stated: Stated = field(default_factory=Stated)
     """What whoever publishes says of it, for catalogues and papers."""
 
@@ -204,6 +207,7 @@ def publish(
                         step(f"{done if len(releases) > 1 else ''}lineage")
                         own = dataset.keyed(key_of(warehouse, release.release_id))
                         plans = _plans(warehouse, own, release, key)
+                        known = prove_texts(warehouse, own, release, publication.not_ids)
                         step(f"{done if len(releases) > 1 else ''}rows")
                         label = release.quarter if len(releases) > 1 else None
                         rows = files.stage(plans, number, label)
@@ -211,7 +215,7 @@ def publish(
                         told = thresholds_of(warehouse, release.release_id, model)
                         made.append(Made(
                             release, own, rows, files.shown(own, number, label),
-                            files.unprotected(own, rows, told, number, label),
+                            files.unprotected(own, rows, told, number, label), known,
                         ))  # fmt: skip
                     parts = claims(
                         warehouse, made, key, form, publication.stated,

@@ -30,6 +30,7 @@ from srsql.engine.artifact.format import (
     HIERARCHIES,
     KEYED,
     MANIFEST,
+    NOT_IDS,
     README,
     SUMS,
     THRESHOLDS,
@@ -157,6 +158,12 @@ def public_facts(warehouse: Warehouse, release: PublishableRelease) -> dict[str,
     return {name: value for name, value in facts.items() if not name.endswith("_rows")}
 
 
+def release_facts(warehouse: Warehouse, release: PublishableRelease) -> tuple[int, dict[str, Any]]:
+    """k of a release, and its private manifest."""
+    ((k, text),) = warehouse.rows(query("artifact/publish", "release_facts"), [release.release_id])
+    return k, json.loads(text)
+
+
 @dataclass(frozen=True)
 class Made:
     """The rows of one release, as they were staged."""
@@ -169,6 +176,8 @@ class Made:
     """How exactly its rows show each quasi-identifier."""
     unprotected: Unprotected | None = None
     """How much of them a threshold of 1 leaves unbounded."""
+    not_ids: Sequence[str] = ()
+    """Words of its texts that are ids of the source as well, and were said to be none there."""
 
 
 def read_stated(dataset: Dataset, told: Mapping[str, Any]) -> Stated:
@@ -226,9 +235,9 @@ def claims(
     """
     told = {"csv_safe": csv_safe, "stated": stated}
     parts = [
-        _claims(warehouse, each.dataset, each.release, key, each.tables, form).model_copy(
-            update={**told, "shown": each.shown, "unprotected": each.unprotected}
-        )
+        _told_words(
+            _claims(warehouse, each.dataset, each.release, key, each.tables, form), each
+        ).model_copy(update={**told, "shown": each.shown, "unprotected": each.unprotected})
         for each in made
     ]
     if len(parts) == 1:
@@ -242,6 +251,16 @@ def claims(
                     "publish them apart"
                 )
     return several
+
+
+def _told_words(claimed: Manifest, made: Made) -> Manifest:
+    """With the words that are no ids, where ids are published as the source has them: of others an
+    artifact must not say that they are ids of the source."""
+    original = claimed.case_ids == "as released" and claimed.parameters.get("ids") == ORIGINAL
+    if not (original and made.not_ids):
+        return claimed
+    told = {**claimed.parameters, NOT_IDS: ",".join(made.not_ids)}
+    return claimed.model_copy(update={"parameters": told})
 
 
 def describe(

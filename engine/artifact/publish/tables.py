@@ -30,6 +30,8 @@ from srsql.engine.artifact.described import (
 )
 from srsql.engine.artifact.format import (
     DUCKDB_FILE,
+    LONGEST,
+    LONGEST_TERM,
     QUARTER,
     Column,
     Format,
@@ -41,9 +43,11 @@ from srsql.engine.artifact.format import (
     schema_of,
     stored_columns,
 )
-from srsql.engine.artifact.publish.manifest import PublishableRelease
+from srsql.engine.artifact.publish.manifest import PublishableRelease, release_facts
+from srsql.engine.checks import Evidence
 from srsql.engine.checks.lineage import Source, check_lineage, origins_of
-from srsql.engine.errors import CheckFailedError, PublishError
+from srsql.engine.checks.published_text import accepted_ids, text_fault
+from srsql.engine.errors import CheckFailedError, PublishError, UnsafeArtifactError
 from srsql.engine.release.ids import pseudonym
 from srsql.engine.release.views import serials, table_queries
 from srsql.engine.terms.baskets import term_queries
@@ -51,6 +55,7 @@ from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.database_file import connection
 from srsql.engine.warehouse.frames import FORMULA, NUMBER
 from srsql.engine.warehouse.layout import CLUSTER, Built, key_column, key_columns
+from srsql.engine.warehouse.releases import NOT_IDS, Release
 from srsql.engine.warehouse.statements import (
     column,
     create,
@@ -103,12 +108,14 @@ def plan_terms(dataset: Dataset, schema: str, *, grouped: bool) -> list[Plan]:
         grouped: clusters show the region of their group.
     """
     plans = []
+    most = dataset.longest_term
+    longer = {"max_length": most} if most != LONGEST_TERM else {}
     for name, query in term_queries(dataset, grouped=grouped).items():
         known = {shown.name: shown for qid in dataset.qid for shown in _region(qid)}
         columns = tuple(
             known[shown] if shown in known else Column.model_validate(
                 {"name": shown, "type": "VARCHAR" if shown == "term" else "BIGINT",
-                 "role": ROLES.get(shown, shown)}
+                 "role": ROLES.get(shown, shown), **(longer if shown == "term" else {})}
             )
             for shown in query.named_selects
         )  # fmt: skip
@@ -170,6 +177,35 @@ def prove(
                     )
 
 
+def prove_texts(
+    warehouse: Warehouse, dataset: Dataset, release: PublishableRelease, not_ids: Sequence[str]
+) -> list[str]:
+    """Look at the texts of a release once more: an earlier version may have made it.
+
+    Args:
+        warehouse: where the views are.
+        dataset: that was released.
+        release: whose views are read.
+        not_ids: words of texts that are ids as well, and are none there, beside those that were
+            accepted when it was made.
+
+    Returns:
+        Those of the accepted words that its texts hold.
+
+    Raises:
+        UnsafeArtifactError: a text holds what one value of one record would not.
+    """
+    k, told = release_facts(warehouse, release)
+    shown = Release(
+        warehouse, dataset, dataset, release.release_id, release.series, release.quarter,
+        release.schema, k,
+    )  # fmt: skip
+    evidence = Evidence(shown, not_ids=[*told.get(NOT_IDS, ()), *not_ids])
+    if fault := text_fault(evidence):
+        raise UnsafeArtifactError(f"{release.quarter} was not published: {fault}")
+    return accepted_ids(evidence)
+
+
 def _allowed(dataset: Dataset, name: str, shown: Column) -> set[Source]:
     own: set[Source] = {(name, shown.name)}
     if shown.role != "serial number":
@@ -201,9 +237,18 @@ def _columns(dataset: Dataset, source: DatasetTable, *, numbers: bool) -> tuple[
         if dataset.makes(source.name, name):
             plain = "derived"
         role = roles.get((source.name, name), plain)
-        columns.append(Column.model_validate({"name": name, "type": "VARCHAR", "role": role}))
-    keys = key_columns(dataset, source.name).values()
-    return (*columns, *(Column(name=key, type="VARCHAR", role="term key") for key in keys))
+        columns.append(_text_column(name, role, source.longest(name)))
+    keys = key_columns(dataset, source.name)
+    return (
+        *columns,
+        *(_text_column(key, "term key", source.longest(name)) for name, key in keys.items()),
+    )
+
+
+def _text_column(name: str, role: str, most: int) -> Column:
+    """A column of texts; how long one may be is told where it is not the usual."""
+    told = {"max_length": most} if most != LONGEST else {}
+    return Column.model_validate({"name": name, "type": "VARCHAR", "role": role, **told})
 
 
 def _region(qid: Qid) -> list[Column]:

@@ -7,6 +7,8 @@ const CHECKS = new Map([
   ["columns", "every table can be read and has the declared columns and no other"],
   ["rows", "every table has as many rows as the manifest says"],
   ["content", "the rows are those that were published, whatever their encoding"],
+  ["texts", "no text holds a line end or control character, is longer than its column may be, or holds "
+    + "the id of another report or case"],
   ["ids", "a report has one row and one case; every other row belongs to one"],
   ["order", "rows stand in the order of their ids"],
   ["period", "every report is of the quarter of the release"],
@@ -299,6 +301,10 @@ function checkDeclaration({part, trees}) {
     for (const column of table.columns) {
       const due = roles.get(`${table.name}.${column.name}`);
       check.total += 1;
+      const most = shipped.lengths[`${table.name}.${column.name}`] ?? null;
+      if ((column.max_length ?? null) !== most)
+        check.add(() => `texts of ${table.name}.${column.name} may have another length than the dataset `
+          + `${part.dataset} says`);
       if (due !== column.role && !(wholeRows(part) && column.role === "cluster"))
         check.add(() => `${table.name}.${column.name} is told as ${column.role}, and the dataset `
           + `${part.dataset} says ${due ?? "that it is not published"}`);

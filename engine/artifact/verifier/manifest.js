@@ -19,7 +19,8 @@ const TERM_TABLES = new Map([
 ]);
 
 /**
- * @typedef {{name: string, type: string, role: string, attribute?: string | null}} Declared
+ * @typedef {{name: string, type: string, role: string, attribute?: string | null,
+ *   max_length?: number | null}} Declared
  * @typedef {{name: string, file: string, rows: number, content_sha256: string,
  *   columns: Declared[]}} DeclaredTable
  * @typedef {{name: string, kind: "numeric" | "categorical", unit?: string,
@@ -126,7 +127,7 @@ const QUARTER = {
   tables: listOf(record({name: text(NAME), file: text(/^[A-Za-z0-9][A-Za-z0-9._-]*$/), rows: COUNT,
     content_sha256: DIGEST, columns: listOf(record({name: text(NAME),
       type: text(/^(BIGINT|VARCHAR|DECIMAL\(18, ([0-9]|1[0-8])\))$/), role: oneOf(...ROLES),
-      "attribute?": orNull(text(NAME))}))})),
+      "attribute?": orNull(text(NAME)), "max_length?": orNull(whole(1, 10 ** 7 + 1))}))})),
   "csv_safe?": FLAG, "stated?": UNREAD, "shown?": UNREAD,
   "derived?": UNREAD, "unprotected?": UNREAD,
   "qid_sets?": orNull(listOf(record({name: text(NAME), attributes: listOf(text(NAME), 1)}), 2)),
@@ -291,7 +292,8 @@ function severalFaults({parts}) {
     faults.push("the quarters are not each there once, oldest first");
   /** @param {Manifest} part */
   const shape = part => JSON.stringify([part.tables.map(({name, file, columns}) =>
-    [name, file, columns.map(c => [c.name, c.type, c.role, c.attribute ?? null])]), part.report_table,
+    [name, file, columns.map(c => [c.name, c.type, c.role, c.attribute ?? null,
+      c.max_length ?? null])]), part.report_table,
   !part.terms, part.attributes, part.case_ids, part.csv_safe ?? false, part.artifact_version,
   termKeyOf(part),
   part.software_version, part.dataset, part.series, part.format]);

@@ -85,7 +85,7 @@ function checkRows(quarter, cases, treeFaults) {
     () => bySet(quarter, own => checkK(part, own.cases)),
     () => bySet(quarter, own => checkTheta(own, own.cases)),
     () => checkThresholds(quarter)];
-  const names = OF_ROWS.slice(3, -1);
+  const names = OF_ROWS.slice(4, -1);
   return made.filter((_, n) => !skipped.includes(names[n])).map(make => make());
 }
 

@@ -40,8 +40,8 @@ class Dictionary {
 
 /**
  * @typedef {{name: string, type: string, role: string, attribute: string | null,
- *   dictionary: Dictionary, codes: number[], keyed: boolean}} Column A missing value has the code -1;
- *   keyed: its texts are terms that are compared by their keys.
+ *   max_length?: number | null, dictionary: Dictionary, codes: number[], keyed: boolean}} Column A
+ *   missing value has the code -1; keyed: its texts are terms that are compared by their keys.
  * @typedef {{name: string, columns: Column[], rows: number}} Rows Of one quarter.
  */
 

@@ -22,6 +22,8 @@ CHECKS = {
     "rows": "every table has as many rows as the manifest says",
     "catalogues": "what catalogues are told of files, counts and earlier releases is so",
     "content": "the rows are those that were published, whatever their encoding",
+    "texts": "no text holds a line end or control character, is longer than its column may be, or "
+    "holds the id of another report or case",
     "keys": "the keys that the data package declares hold in the rows",
     "ids": "a report has one row and one case; every other row belongs to one",
     "order": "rows stand in the order of their ids",
@@ -123,6 +125,10 @@ REWORDED = (
 SUPPRESSED = (
     "{quarter}: which cases have a value that no row of theirs shows: thresholds bound published "
     "values, and values of up to {cases:,} of its cases are suppressed so that they hold"
+)
+NOT_THEIR_IDS = (
+    "{quarter}: that {ids:,} number(s) in texts, which are ids of other reports or cases as well, "
+    "stand for something else, as its publisher says"
 )
 OF_OTHERS = (
     "{quarter}: that {page} says what the released rows say, since {why}: read it as the word of "

@@ -24,7 +24,14 @@ from fractions import Fraction
 import duckdb
 
 from srsql.engine.artifact.derived_columns import derived_claims
-from srsql.engine.artifact.format import MANIFEST, TERM_TABLES, Attribute, Manifest
+from srsql.engine.artifact.format import (
+    LONGEST,
+    MANIFEST,
+    TERM_TABLES,
+    Attribute,
+    Manifest,
+    longest,
+)
 from srsql.engine.artifact.verify import OTHER, OWN, REWORDED, suppressed_cases
 from srsql.engine.artifact.verify.contradictions import Trees, written_here
 from srsql.engine.artifact.verify.derivations import derived_differences
@@ -39,6 +46,8 @@ WRONG = (
     MANIFEST + ": not as dataset {dataset!r} declares, which ships with srsql: {fault} (a changed "
     "dataset needs a name of its own)"
 )
+_PUBLISHED = ("sensitive", "quasi-sensitive", "serial number", "published as it is", "derived")
+"""Roles of columns of which a dataset declares how long their texts may be."""
 _IDS = {"integer": "BIGINT", "text": "VARCHAR"}
 LEVELS = (Fraction(1), Fraction(2, 5), Fraction(1, 5))
 """Thresholds of the first tenth, of the rest, of the last tenth."""
@@ -166,6 +175,21 @@ def _table_faults(manifest: Manifest, dataset: Dataset) -> Iterator[str]:
             one, other = (_words(columns[name].get(column)) for columns in (found, due))
             if one != other:
                 yield f"{name}.{column} is {one}, not {other}"
+    yield from _length_faults(manifest, dataset)
+
+
+def _length_faults(manifest: Manifest, dataset: Dataset) -> Iterator[str]:
+    """Columns whose texts may be longer or shorter than declared."""
+    known = {table.name: table for table in dataset.tables}
+    for table in manifest.tables:
+        for c in table.columns:
+            if c.role in _PUBLISHED and table.name in known:
+                due = known[table.name].longest(c.name)
+            else:
+                due = dataset.longest_term if c.role == "term" else LONGEST
+            if longest(c) != due:
+                most = f"{longest(c):,} characters, not {due:,}"
+                yield f"texts of {table.name}.{c.name} may have {most}"
 
 
 def _words(shape: Shape | None) -> str:

@@ -35,6 +35,7 @@ from srsql.engine.artifact.verify import (
     NOISE,
     NOISY,
     NOT_JOINED,
+    NOT_THEIR_IDS,
     OF_OTHERS,
     SEVERAL,
     SILENT,
@@ -89,6 +90,7 @@ from srsql.engine.artifact.verify.rows import (
     run_check,
 )
 from srsql.engine.artifact.verify.term_keys import TERM_KEYS
+from srsql.engine.artifact.verify.texts import text_check
 from srsql.engine.errors import SrsqlError, VerifyError, one_line
 from srsql.engine.warehouse.statements import (
     STEPS,
@@ -195,7 +197,7 @@ class _Part:
     unproved: tuple[str, ...] = ()
 
 
-_OF_ROWS = (*LOAD_CHECKS, *ROW_CHECKS, "bounds", "keys", *CLAIM_CHECKS)
+_OF_ROWS = (*LOAD_CHECKS, "texts", *ROW_CHECKS, "bounds", "keys", *CLAIM_CHECKS)
 
 
 def _verify_folder(folder: Path, memory_limit: str | None) -> tuple[list[Check], list[_Part]]:
@@ -258,6 +260,8 @@ def _verify_part(
         return _Part(place, tuple(checks), tuple(n for n in due if n != "columns"))
     unproved: list[str] = []
     try:
+        texts, accepted = text_check(con, manifest)
+        checks.append(texts)
         checks += check_rows(con, folder, manifest)
         checks += check_chunks(con, folder, manifest)
         checks += [check for check in [key_check(con, folder, manifest)] if check]
@@ -268,6 +272,8 @@ def _verify_part(
         made = derived_check(con, manifest, trees)
         checks += [each for each in (made, sets_check(con, manifest)) if each]
         unproved = _check_claims(con, folder, manifest, trees, checks)
+        if accepted:
+            unproved.append(NOT_THEIR_IDS.format(quarter=manifest.quarter, ids=accepted))
     except (ValueError, duckdb.Error) as error:
         checks[0] = replace(claims, faults=[*claims.faults, one_line(error)])
         return _Part(place, tuple(checks), due[len(LOAD_CHECKS) :])

@@ -47,7 +47,7 @@ class QidColumns:
                     "column": self.part(f"{end} text"),
                     "missing": (*self.qid.missing, *WILDCARDS),
                     "unit_column": self.part("unit") if self.unit else None,
-                    "units": self.qid.units if self.unit else {},
+                    "units": self.qid.units if self.unit or self.qid.unit_in_value else {},
                 }
             )
             for end in ("low", "high")
@@ -239,6 +239,8 @@ class _Search:
         """Two columns of bounds where the header has them, else one column of values."""
         table = self.dataset.report_table
         names = list(dict.fromkeys((qid.name, *self.spellings(table, qid.column))))
+        if not self.original:  # a released number is in the unit of the quasi-identifier
+            qid = qid.model_copy(update={"unit_in_value": False})
         if qid.kind == "categorical":
             return QidColumns(position, qid, self.need(f"QID {qid.name}", names), None, None)
         low, high = (self.find(f"{name}_{end}" for name in names) for end in ("low", "high"))

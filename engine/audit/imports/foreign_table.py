@@ -33,6 +33,7 @@ from srsql.engine.audit.imports.column_roles import (
 )
 from srsql.engine.errors import ImportReleaseError
 from srsql.engine.ingest import raw_tables, units
+from srsql.engine.ingest.encodings import has_controls
 from srsql.engine.ingest.records import (
     LONGEST_LINE,
     ExtractedFile,
@@ -171,7 +172,10 @@ def read_file(
             header = re.sub('"[^"]*"', "", opened.readline(LONGEST_LINE))
         delimiter = max(DELIMITERS, key=header.count)
     source = Source(reader="parquet" if file.parquet else "csv", delimiter=delimiter)
-    return extracted, read_records(warehouse, name, extracted, source, file.max_unpacked)
+    verbatim = "\n" in file.separator or has_controls(file.separator.encode())
+    return extracted, read_records(
+        warehouse, name, extracted, source, file.max_unpacked, verbatim=verbatim
+    )
 
 
 def refuse_fault(warehouse: Warehouse, file: str, first_fault: str) -> None:

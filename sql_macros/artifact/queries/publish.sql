@@ -20,3 +20,7 @@ SELECT t.term, t.theta_num, t.theta_den
 FROM srsql.threshold AS t
 WHERE t.release_id = $1 AND t.released AND $2
 ORDER BY t.term;
+
+-- name: release_facts
+-- k of release $1, and its private manifest.
+SELECT r.k, r.private_manifest FROM srsql.release AS r WHERE r.release_id = $1;

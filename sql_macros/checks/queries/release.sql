@@ -36,7 +36,10 @@ SELECT
             AND (e.status <> 'draft' OR e.release_id = r.release_id)
     ) AS suppresses,
     (r.private_manifest ->> '$.max_delay')::INTEGER AS max_delay,
-    (SELECT count(*) > 0 FROM srsql.taken_in(r.release_id)) AS takes_in
+    (SELECT count(*) > 0 FROM srsql.taken_in(r.release_id)) AS takes_in,
+    coalesce(
+        (SELECT k.version FROM srsql.release_key AS k WHERE k.release_id = r.release_id), 0
+    ) AS term_key
 FROM srsql.release AS r
 CROSS JOIN terms AS t
 WHERE r.release_id = $release;

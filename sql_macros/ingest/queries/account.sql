@@ -44,6 +44,20 @@ INSERT INTO srsql.ingested_file (
     $orphans
 );
 
+-- name: store_cleaned
+-- Store how many values of a column of one file were cleaned.
+INSERT INTO srsql.cleaned_value (ingestion_id, file, column_name, cleaned)
+VALUES ($ingestion, $file, $name, $cleaned);
+
+-- name: cleaned
+-- How many values of each column of a file of an ingestion were cleaned.
+SELECT
+    c.column_name,
+    c.cleaned
+FROM srsql.cleaned_value AS c
+WHERE c.ingestion_id = $ingestion AND c.file = $file
+ORDER BY c.rowid;
+
 -- name: files
 -- What became of the files of an ingestion, in the order in which they were read.
 SELECT

@@ -2,24 +2,42 @@
 -- Source: SPEC section 16 (every line is accounted for).
 
 -- name: header
--- The record of line 1: its fields, how many lines it takes, and why it cannot be read.
+-- The record of line 1: its fields, and why it cannot be read.
 SELECT
     r.field,
-    r.lines,
     r.fault
 FROM temp.main.srsql_record AS r
 WHERE r.line = 1;
 
+-- name: any_quote
+-- Whether a line of the file holds a quote.
+SELECT coalesce(bool_or(r.quoted), false) AS any_quote
+FROM temp.main.srsql_record AS r;
+
+-- name: quoted_header
+-- The fields of line 1 of quoted CSV, and why it is no header; see ingest/quoted_lines.
+SELECT
+    srsql.fields_without_controls(
+        srsql.quoted_fields(r.text, $delimiter, $field), $controls, $ends
+    ) AS field,
+    CASE
+        WHEN regexp_matches(r.text, $opens) THEN 'a quote is opened and not closed in that line'
+        WHEN NOT regexp_matches(r.text, $closed) THEN 'text follows the closing quote of a field'
+    END AS fault
+FROM temp.main.srsql_record AS r
+WHERE r.line = 1;
+
 -- name: extent
--- How many physical lines the records take, the header's among them; how many are below it; and the
--- fields of the one that begins in line $first.
+-- How many physical lines the records take, the header's among them; how many are below it; the
+-- fields of the one in line 2; and whether a value of one lost control characters.
 SELECT
     sum(r.lines) AS lines_of_records,
     count(*) FILTER (WHERE r.line > 1) AS records,
     (
         SELECT len(f.field) FROM temp.main.srsql_record AS f
-        WHERE f.line = $first
-    ) AS fields_of_first
+        WHERE f.line = 2
+    ) AS fields_of_first,
+    bool_or(r.cleaned IS NOT NULL) AS cleaned
 FROM temp.main.srsql_record AS r;
 
 -- name: widths

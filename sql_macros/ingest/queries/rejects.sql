@@ -54,7 +54,7 @@ SELECT
     'row' AS kind,
     NULL AS column_name,
     CASE
-        WHEN j.reason LIKE '%field%' OR j.reason LIKE 'two %' THEN len(j.field) || ' fields'
+        WHEN j.reason LIKE '%fields%' OR j.reason LIKE 'two %' THEN len(j.field) || ' fields'
     END AS value,
     j.reason,
     left(
@@ -70,7 +70,8 @@ ORDER BY j.line;
 -- Rejected records and values of one file by reason, the commonest first.
 SELECT
     r.kind,
-    CASE WHEN r.kind = 'value' THEN r.column_name || ': ' || r.reason ELSE r.reason END AS reason,
+    CASE WHEN r.kind = 'value' THEN r.column_name || ': ' ELSE '' END
+    || srsql.reason_alone(r.reason) AS reason,
     count(*) AS rejects
 FROM srsql.reject AS r
 WHERE r.ingestion_id = $ingestion AND r.file = $file
@@ -94,7 +95,7 @@ WHERE
 -- The commonest reason of the rejected records of some files, and the first line that has it; blank
 -- lines come last.
 SELECT
-    r.reason,
+    srsql.reason_alone(r.reason) AS reason,
     arg_min(r.file, (r.file, r.line)) AS file,
     arg_min(r.line, (r.file, r.line)) AS line
 FROM srsql.reject AS r
@@ -103,6 +104,9 @@ WHERE
     AND r.kind = 'row'
     AND r.reason <> 'forgotten_case'
     AND list_contains($files::VARCHAR[], r.file)
-GROUP BY r.reason
-ORDER BY r.reason = 'blank line' ASC, count(*) DESC, r.reason ASC
+GROUP BY srsql.reason_alone(r.reason)
+ORDER BY
+    srsql.reason_alone(r.reason) = 'blank line' ASC,
+    count(*) DESC,
+    srsql.reason_alone(r.reason) ASC
 LIMIT 1;

@@ -1,143 +1,68 @@
--- Step: makes records of the lines of quoted CSV: puts physical lines together to records, then
---   splits those into fields at $delimiter. For $path, $separator, $returns and $return_mark see
---   srsql.physical_lines.
--- Reads: nothing
--- Writes: record(line, lines, field, fault)
--- Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault); RFC 4180,
---   section 2, rules 5 to 7 (quoted fields).
+-- Step: makes records of the lines of quoted CSV: puts the lines of a span together, then splits
+--   every record into fields at $delimiter. For $field, see quoted_lines; for $controls and $ends
+--   srsql.without_controls. $blank matches a blank record.
+-- Reads: record(line, text, quoted, marked), quoted_line(line, close, fault)
+-- Writes: record(line, lines, field, fault, cleaned)
+-- Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault), section 22;
+--   RFC 4180, section 2, rules 5 to 7 (quoted fields).
 
--- Lines are numbered by one thread, so that they are stored before they are split by all; the
--- records take their place.
+-- The records take the place of the lines. Few lines are in spans, and only these are put together.
 CREATE OR REPLACE TEMP TABLE srsql_record AS
-SELECT
-    line,
-    text,
-    contains(text, '"') AS quoted
-FROM srsql.physical_lines($path, $separator, $returns, $return_mark);
-
--- A line read from outside quotes may end inside ($opens) and one read from inside may stay inside
--- ($stays); composing these two-state maps by a running window gives the state before each line.
--- A line without a quote changes no state, so that only the others go through the windows, and only
--- lines that a span covers are put together. A quote counts only at the start of a field; what is
--- never closed faults each of its lines. $field is a regular expression of one field and the
--- delimiter behind it, $blank one that a blank record matches.
-CREATE OR REPLACE TEMP TABLE srsql_record AS
-WITH effect AS (
+WITH covered AS (
     SELECT
-        line,
-        regexp_matches(text, $opens) AS from_outside,
-        regexp_matches(text, $stays) AS from_inside
-    FROM temp.main.srsql_record
-    WHERE quoted
-),
-
-flips AS (
-    SELECT
-        *,
-        sum((from_outside AND NOT from_inside)::INTEGER)
-            OVER (ORDER BY line ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS flipped
-    FROM effect
-),
-
-states AS (
-    SELECT
-        line,
-        (
-            coalesce(
-                last_value(
-                    CASE WHEN from_outside = from_inside THEN from_outside::INTEGER + flipped END
-                    IGNORE NULLS
-                ) OVER (ORDER BY line ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
-                0
-            ) + flipped
-        ) % 2 = 1 AS ends_inside
-    FROM flips
-),
-
-starts AS (
-    SELECT
-        line,
-        ends_inside,
-        coalesce(lag(ends_inside) OVER (ORDER BY line), false) AS begins_inside
-    FROM states
-),
-
-numbered AS (
-    SELECT
-        line,
-        ends_inside,
-        max(CASE WHEN NOT begins_inside THEN line END)
-            OVER (ORDER BY line ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS start
-    FROM starts
-    WHERE ends_inside OR begins_inside
-),
-
-spans AS (
-    SELECT
-        start,
-        max(line) AS close,
-        bool_and(ends_inside) AS unclosed
-    FROM numbered
-    GROUP BY start
-),
-
-covered AS (
-    SELECT
-        start,
-        unclosed,
-        unnest(
-            range(
-                start,
-                1 + CASE
-                    WHEN unclosed THEN (SELECT max(p.line) FROM temp.main.srsql_record AS p)
-                    ELSE close
-                END
-            )
-        ) AS line
-    FROM spans
+        q.line AS first,
+        unnest(range(q.line, 1 + coalesce(q.close, q.line))) AS line,
+        q.fault
+    FROM temp.main.srsql_quoted_line AS q
 ),
 
 joined AS (
     SELECT
-        p.line AS first_line,
+        p.line,
         1::BIGINT AS lines,
         p.text,
-        p.quoted,
-        c.line IS NOT NULL AS unclosed
+        p.quoted AND c.line IS NULL AS quoted,
+        p.marked,
+        c.fault
     FROM temp.main.srsql_record AS p
     LEFT JOIN covered AS c ON p.line = c.line
-    WHERE c.line IS NULL OR c.unclosed
+    WHERE c.line IS NULL OR c.fault IS NOT NULL
     UNION ALL
     SELECT
-        c.start AS first_line,
+        c.first AS line,
         count(*) AS lines,
         string_agg(p.text, chr(10) ORDER BY p.line) AS text,
         true AS quoted,
-        false AS unclosed
+        true AS marked,
+        NULL AS fault
     FROM temp.main.srsql_record AS p
     INNER JOIN covered AS c ON p.line = c.line
-    WHERE NOT c.unclosed
-    GROUP BY c.start
+    WHERE c.fault IS NULL
+    GROUP BY c.first
+),
+
+split AS (
+    SELECT
+        line,
+        lines,
+        marked,
+        CASE
+            WHEN quoted THEN srsql.quoted_fields(text, $delimiter, $field)
+            ELSE string_split(text, $delimiter)
+        END AS field,
+        CASE
+            WHEN fault IS NOT NULL THEN fault
+            WHEN regexp_full_match(text, $blank) THEN 'blank line'
+        END AS fault
+    FROM joined
 )
 
 SELECT
-    first_line AS line,
+    line,
     lines,
     CASE
-        WHEN unclosed OR NOT quoted THEN string_split(text, $delimiter)
-        ELSE
-            list_transform(
-                regexp_extract_all(text || $delimiter, $field, 1),
-                LAMBDA part: CASE
-                    WHEN NOT starts_with(part, '"') THEN part
-                    ELSE
-                        replace(regexp_extract(part, '^"((?:[^"]|"")*)"', 1), '""', '"')
-                        || regexp_extract(part, '^"(?:[^"]|"")*"((?s:.*))$', 1)
-                END
-            )
+        WHEN marked THEN srsql.fields_without_controls(field, $controls, $ends) ELSE field
     END AS field,
-    CASE
-        WHEN unclosed THEN 'a quote is never closed'
-        WHEN regexp_full_match(text, $blank) THEN 'blank line'
-    END AS fault
-FROM joined;
+    fault,
+    CASE WHEN marked THEN srsql.fields_with_controls(field, $controls) END AS cleaned
+FROM split;

@@ -1,7 +1,8 @@
 -- Step: judges the lines of a list of withdrawn cases, one id a line, without a header, perhaps
 --   with a trailing separator; what is no case id is rejected, like a record that cannot be loaded.
 --   $ends is a class of the characters that are no part of an id at the ends of a line, $integer
---   says whether ids are integers; for $path, $separator, $returns and $return_mark see
+--   says whether ids are integers; for $controls see srsql.without_controls, for
+--   $path, $separator, $returns and $return_mark see
 --   srsql.physical_lines.
 -- Reads: nothing
 -- Writes: record(line, field, case_id), rejected_record(line, field, reason)
@@ -11,7 +12,9 @@ CREATE OR REPLACE TEMP TABLE srsql_record AS
 SELECT
     l.line,
     [l.text] AS field,
-    srsql.identifier(l.text, $ends, $integer) AS case_id
+    srsql.identifier(
+        srsql.without_controls(l.text, $controls, $ends), $ends, $integer
+    ) AS case_id
 FROM srsql.physical_lines($path, $separator, $returns, $return_mark) AS l;
 
 CREATE OR REPLACE TEMP TABLE srsql_rejected_record AS

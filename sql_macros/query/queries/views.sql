@@ -8,8 +8,9 @@ FROM srsql.series AS s
 WHERE s.dataset = $dataset AND s.series = $series;
 
 -- name: released_quarters
--- The quarters of a series that are out, with the schemas of their views, oldest first.
-SELECT r.quarter, r.schema_name
+-- The quarters of a series that are out, with the schemas of their views and their numbers, oldest
+-- first.
+SELECT r.quarter, r.schema_name, r.release_id
 FROM srsql.release AS r
 WHERE r.dataset = $dataset AND r.series = $series AND r.status = 'released'
 ORDER BY r.quarter;

@@ -13,6 +13,21 @@ FROM srsql.ingested_file AS f
 WHERE f.ingestion_id = $ingestion_id
 ORDER BY f.file;
 
+-- name: columns
+-- Columns of which values of an ingestion ($ingestion_id) were not understood.
+SELECT c.table_name, c.column_name, c.filled, c.unread
+FROM srsql.ingested_column AS c
+WHERE c.ingestion_id = $ingestion_id AND c.unread > 0
+ORDER BY c.table_name, c.column_name;
+
+-- name: required_tables
+-- Tables in which reports of an ingestion ($ingestion_id) have no row, and whether these are too
+-- many and were allowed.
+SELECT t.table_name, t.reports, t.without_row, t.allowed
+FROM srsql.required_table AS t
+WHERE t.ingestion_id = $ingestion_id
+ORDER BY t.table_name;
+
 -- name: tables_of_one_file
 -- The tables that a release ($release_id) has of one file each, so that no two rows have one line.
 SELECT f.table_name

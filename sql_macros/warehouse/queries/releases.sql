@@ -137,3 +137,9 @@ LEFT JOIN srsql.release_key AS k ON r.release_id = k.release_id
 WHERE r.dataset = $dataset AND r.series = $series
 ORDER BY r.quarter DESC, r.release_id DESC
 LIMIT 1;
+
+-- name: shows_keys
+-- Whether the rows of all $releases have the keys of terms beside their spellings.
+SELECT count(*) = len($releases::INTEGER[]) AS shows_keys
+FROM srsql.release_key AS k
+WHERE k.version > 0 AND list_contains($releases::INTEGER[], k.release_id);

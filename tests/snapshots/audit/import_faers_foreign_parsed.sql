@@ -127,7 +127,7 @@ FROM (
             NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
-          WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN NOT REGEXP_FULL_MATCH("number 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           THEN 'not a number'
           WHEN "digits 0 low" < CAST('0' AS INT128)
           THEN 'negative'
@@ -153,7 +153,7 @@ FROM (
         NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
-      WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+      WHEN NOT REGEXP_FULL_MATCH("number 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
       THEN 'not a number'
       WHEN "digits 0 low" < CAST('0' AS INT128)
       THEN 'negative'
@@ -171,7 +171,7 @@ FROM (
             NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
-          WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN NOT REGEXP_FULL_MATCH("number 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           THEN 'not a number'
           WHEN "digits 0 high" < CAST('0' AS INT128)
           THEN 'negative'
@@ -197,7 +197,7 @@ FROM (
         NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
-      WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+      WHEN NOT REGEXP_FULL_MATCH("number 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
       THEN 'not a number'
       WHEN "digits 0 high" < CAST('0' AS INT128)
       THEN 'negative'
@@ -215,7 +215,7 @@ FROM (
             NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
-          WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN NOT REGEXP_FULL_MATCH("number 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           THEN 'not a number'
           WHEN "digits 1 low" < CAST('0' AS INT128)
           THEN 'negative'
@@ -241,7 +241,7 @@ FROM (
         NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
-      WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+      WHEN NOT REGEXP_FULL_MATCH("number 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
       THEN 'not a number'
       WHEN "digits 1 low" < CAST('0' AS INT128)
       THEN 'negative'
@@ -259,7 +259,7 @@ FROM (
             NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
-          WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN NOT REGEXP_FULL_MATCH("number 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           THEN 'not a number'
           WHEN "digits 1 high" < CAST('0' AS INT128)
           THEN 'negative'
@@ -285,7 +285,7 @@ FROM (
         NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
-      WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+      WHEN NOT REGEXP_FULL_MATCH("number 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
       THEN 'not a number'
       WHEN "digits 1 high" < CAST('0' AS INT128)
       THEN 'negative'
@@ -361,7 +361,7 @@ FROM (
       SELECT
         *,
         CASE
-          WHEN REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN REGEXP_FULL_MATCH("number 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           AND LENGTH(STRUCT_EXTRACT("part 0 low", 'whole')) <= 3
           THEN TRY_CAST(CONCAT(
             STRUCT_EXTRACT("part 0 low", 'sign'),
@@ -371,7 +371,7 @@ FROM (
         END AS "digits 0 low",
         CAST('1' AS INT128) AS "factor 0 low",
         CASE
-          WHEN REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN REGEXP_FULL_MATCH("number 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           AND LENGTH(STRUCT_EXTRACT("part 0 high", 'whole')) <= 3
           THEN TRY_CAST(CONCAT(
             STRUCT_EXTRACT("part 0 high", 'sign'),
@@ -381,7 +381,7 @@ FROM (
         END AS "digits 0 high",
         CAST('1' AS INT128) AS "factor 0 high",
         CASE
-          WHEN REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN REGEXP_FULL_MATCH("number 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           AND LENGTH(STRUCT_EXTRACT("part 1 low", 'whole')) <= 3
           THEN TRY_CAST(CONCAT(
             STRUCT_EXTRACT("part 1 low", 'sign'),
@@ -391,7 +391,7 @@ FROM (
         END AS "digits 1 low",
         CAST('1' AS INT128) AS "factor 1 low",
         CASE
-          WHEN REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN REGEXP_FULL_MATCH("number 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           AND LENGTH(STRUCT_EXTRACT("part 1 high", 'whole')) <= 3
           THEN TRY_CAST(CONCAT(
             STRUCT_EXTRACT("part 1 high", 'sign'),
@@ -407,6 +407,10 @@ FROM (
             UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 0 low",
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
+            ''
+          ) AS "number 0 low",
           REGEXP_EXTRACT(
             NULLIF(
               UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
@@ -419,6 +423,10 @@ FROM (
             UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 0 high",
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
+            ''
+          ) AS "number 0 high",
           REGEXP_EXTRACT(
             NULLIF(
               UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
@@ -431,6 +439,10 @@ FROM (
             UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 1 low",
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
+            ''
+          ) AS "number 1 low",
           REGEXP_EXTRACT(
             NULLIF(
               UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
@@ -443,6 +455,10 @@ FROM (
             UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 1 high",
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
+            ''
+          ) AS "number 1 high",
           REGEXP_EXTRACT(
             NULLIF(
               UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),

@@ -121,7 +121,7 @@ FROM (
             NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
-          WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN NOT REGEXP_FULL_MATCH("number 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           THEN 'not a number'
           WHEN "unit 0 low" IS NULL
           THEN 'no unit'
@@ -151,7 +151,7 @@ FROM (
         NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
-      WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+      WHEN NOT REGEXP_FULL_MATCH("number 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
       THEN 'not a number'
       WHEN "unit 0 low" IS NULL
       THEN 'no unit'
@@ -173,7 +173,7 @@ FROM (
             NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
-          WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN NOT REGEXP_FULL_MATCH("number 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           THEN 'not a number'
           WHEN "unit 0 high" IS NULL
           THEN 'no unit'
@@ -203,7 +203,7 @@ FROM (
         NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
-      WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+      WHEN NOT REGEXP_FULL_MATCH("number 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
       THEN 'not a number'
       WHEN "unit 0 high" IS NULL
       THEN 'no unit'
@@ -225,7 +225,7 @@ FROM (
             NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
-          WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN NOT REGEXP_FULL_MATCH("number 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           THEN 'not a number'
           WHEN "unit 1 low" IS NULL
           THEN 'no unit'
@@ -255,7 +255,7 @@ FROM (
         NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
-      WHEN NOT REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+      WHEN NOT REGEXP_FULL_MATCH("number 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
       THEN 'not a number'
       WHEN "unit 1 low" IS NULL
       THEN 'no unit'
@@ -277,7 +277,7 @@ FROM (
             NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
-          WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN NOT REGEXP_FULL_MATCH("number 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           THEN 'not a number'
           WHEN "unit 1 high" IS NULL
           THEN 'no unit'
@@ -307,7 +307,7 @@ FROM (
         NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
-      WHEN NOT REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+      WHEN NOT REGEXP_FULL_MATCH("number 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
       THEN 'not a number'
       WHEN "unit 1 high" IS NULL
       THEN 'no unit'
@@ -387,7 +387,7 @@ FROM (
       SELECT
         *,
         CASE
-          WHEN REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN REGEXP_FULL_MATCH("number 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           AND LENGTH(STRUCT_EXTRACT("part 0 low", 'whole')) <= 7
           THEN TRY_CAST(CONCAT(
             STRUCT_EXTRACT("part 0 low", 'sign'),
@@ -410,7 +410,7 @@ FROM (
           THEN CAST('2' AS INT128)
         END AS "factor 0 low",
         CASE
-          WHEN REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN REGEXP_FULL_MATCH("number 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           AND LENGTH(STRUCT_EXTRACT("part 0 high", 'whole')) <= 7
           THEN TRY_CAST(CONCAT(
             STRUCT_EXTRACT("part 0 high", 'sign'),
@@ -433,7 +433,7 @@ FROM (
           THEN CAST('2' AS INT128)
         END AS "factor 0 high",
         CASE
-          WHEN REGEXP_FULL_MATCH("text 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN REGEXP_FULL_MATCH("number 1 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           AND LENGTH(STRUCT_EXTRACT("part 1 low", 'whole')) <= 6
           THEN TRY_CAST(CONCAT(
             STRUCT_EXTRACT("part 1 low", 'sign'),
@@ -450,7 +450,7 @@ FROM (
           THEN CAST('100000' AS INT128)
         END AS "factor 1 low",
         CASE
-          WHEN REGEXP_FULL_MATCH("text 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN REGEXP_FULL_MATCH("number 1 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           AND LENGTH(STRUCT_EXTRACT("part 1 high", 'whole')) <= 6
           THEN TRY_CAST(CONCAT(
             STRUCT_EXTRACT("part 1 high", 'sign'),
@@ -473,6 +473,10 @@ FROM (
             UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 0 low",
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
+            ''
+          ) AS "number 0 low",
           REGEXP_EXTRACT(
             NULLIF(
               UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
@@ -486,6 +490,10 @@ FROM (
             UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 0 high",
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
+            ''
+          ) AS "number 0 high",
           REGEXP_EXTRACT(
             NULLIF(
               UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
@@ -499,6 +507,10 @@ FROM (
             UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 1 low",
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
+            ''
+          ) AS "number 1 low",
           REGEXP_EXTRACT(
             NULLIF(
               UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 low text", '[INVISIBLE]', '', 'g'))),
@@ -512,6 +524,10 @@ FROM (
             UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 1 high",
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),
+            ''
+          ) AS "number 1 high",
           REGEXP_EXTRACT(
             NULLIF(
               UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."1 high text", '[INVISIBLE]', '', 'g'))),

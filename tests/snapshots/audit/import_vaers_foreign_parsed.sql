@@ -134,7 +134,7 @@ FROM (
             NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
-          WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN NOT REGEXP_FULL_MATCH("number 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           THEN 'not a number'
           WHEN "digits 0 low" < CAST('0' AS INT128)
           THEN 'negative'
@@ -160,7 +160,7 @@ FROM (
         NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
-      WHEN NOT REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+      WHEN NOT REGEXP_FULL_MATCH("number 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
       THEN 'not a number'
       WHEN "digits 0 low" < CAST('0' AS INT128)
       THEN 'negative'
@@ -178,7 +178,7 @@ FROM (
             NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
           )
           THEN NULL
-          WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN NOT REGEXP_FULL_MATCH("number 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           THEN 'not a number'
           WHEN "digits 0 high" < CAST('0' AS INT128)
           THEN 'negative'
@@ -204,7 +204,7 @@ FROM (
         NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE('ANY', '[INVISIBLE]', '', 'g'))), '')
       )
       THEN NULL
-      WHEN NOT REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+      WHEN NOT REGEXP_FULL_MATCH("number 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
       THEN 'not a number'
       WHEN "digits 0 high" < CAST('0' AS INT128)
       THEN 'negative'
@@ -246,7 +246,7 @@ FROM (
       SELECT
         *,
         CASE
-          WHEN REGEXP_FULL_MATCH("text 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN REGEXP_FULL_MATCH("number 0 low", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           AND LENGTH(STRUCT_EXTRACT("part 0 low", 'whole')) <= 3
           THEN TRY_CAST(CONCAT(
             STRUCT_EXTRACT("part 0 low", 'sign'),
@@ -256,7 +256,7 @@ FROM (
         END AS "digits 0 low",
         CAST('1' AS INT128) AS "factor 0 low",
         CASE
-          WHEN REGEXP_FULL_MATCH("text 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN REGEXP_FULL_MATCH("number 0 high", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           AND LENGTH(STRUCT_EXTRACT("part 0 high", 'whole')) <= 3
           THEN TRY_CAST(CONCAT(
             STRUCT_EXTRACT("part 0 high", 'sign'),
@@ -272,6 +272,10 @@ FROM (
             UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 0 low",
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
+            ''
+          ) AS "number 0 low",
           REGEXP_EXTRACT(
             NULLIF(
               UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 low text", '[INVISIBLE]', '', 'g'))),
@@ -284,6 +288,10 @@ FROM (
             UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
             ''
           ) AS "text 0 high",
+          NULLIF(
+            UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),
+            ''
+          ) AS "number 0 high",
           REGEXP_EXTRACT(
             NULLIF(
               UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."0 high text", '[INVISIBLE]', '', 'g'))),

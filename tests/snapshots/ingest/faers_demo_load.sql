@@ -132,7 +132,7 @@ LEFT JOIN (
         CASE
           WHEN "text age" IS NULL
           THEN NULL
-          WHEN NOT REGEXP_FULL_MATCH("text age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN NOT REGEXP_FULL_MATCH("number age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           THEN 'not a number'
           WHEN "unit age" IS NULL
           THEN 'no unit'
@@ -171,7 +171,7 @@ LEFT JOIN (
       SELECT
         *,
         CASE
-          WHEN REGEXP_FULL_MATCH("text age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN REGEXP_FULL_MATCH("number age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           AND LENGTH(STRUCT_EXTRACT("part age", 'whole')) <= 7
           THEN TRY_CAST(CONCAT(
             STRUCT_EXTRACT("part age", 'sign'),
@@ -197,6 +197,7 @@ LEFT JOIN (
         SELECT
           *,
           NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), '') AS "text age",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), '') AS "number age",
           REGEXP_EXTRACT(
             NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), ''),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
@@ -231,7 +232,7 @@ LEFT JOIN (
         CASE
           WHEN "text wt" IS NULL
           THEN NULL
-          WHEN NOT REGEXP_FULL_MATCH("text wt", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN NOT REGEXP_FULL_MATCH("number wt", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           THEN 'not a number'
           WHEN "unit wt" IS NULL
           THEN 'no unit'
@@ -274,7 +275,7 @@ LEFT JOIN (
       SELECT
         *,
         CASE
-          WHEN REGEXP_FULL_MATCH("text wt", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN REGEXP_FULL_MATCH("number wt", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           AND LENGTH(STRUCT_EXTRACT("part wt", 'whole')) <= 6
           THEN TRY_CAST(CONCAT(
             STRUCT_EXTRACT("part wt", 'sign'),
@@ -294,6 +295,7 @@ LEFT JOIN (
         SELECT
           *,
           NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), '') AS "text wt",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), '') AS "number wt",
           REGEXP_EXTRACT(
             NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), ''),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',

@@ -26,7 +26,7 @@ FROM (
     CASE
       WHEN "text age" IS NULL
       THEN NULL
-      WHEN NOT REGEXP_FULL_MATCH("text age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+      WHEN NOT REGEXP_FULL_MATCH("number age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
       THEN 'not a number'
       WHEN "unit age" IS NULL
       THEN 'no unit'
@@ -59,7 +59,7 @@ FROM (
       SELECT
         *,
         CASE
-          WHEN REGEXP_FULL_MATCH("text age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN REGEXP_FULL_MATCH("number age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           AND LENGTH(STRUCT_EXTRACT("part age", 'whole')) <= 7
           THEN TRY_CAST(CONCAT(
             STRUCT_EXTRACT("part age", 'sign'),
@@ -85,6 +85,7 @@ FROM (
         SELECT
           *,
           NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), '') AS "text age",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), '') AS "number age",
           REGEXP_EXTRACT(
             NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age", '[INVISIBLE]', '', 'g'))), ''),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',

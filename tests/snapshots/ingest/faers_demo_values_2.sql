@@ -26,7 +26,7 @@ FROM (
     CASE
       WHEN "text wt" IS NULL
       THEN NULL
-      WHEN NOT REGEXP_FULL_MATCH("text wt", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+      WHEN NOT REGEXP_FULL_MATCH("number wt", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
       THEN 'not a number'
       WHEN "unit wt" IS NULL
       THEN 'no unit'
@@ -63,7 +63,7 @@ FROM (
       SELECT
         *,
         CASE
-          WHEN REGEXP_FULL_MATCH("text wt", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN REGEXP_FULL_MATCH("number wt", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           AND LENGTH(STRUCT_EXTRACT("part wt", 'whole')) <= 6
           THEN TRY_CAST(CONCAT(
             STRUCT_EXTRACT("part wt", 'sign'),
@@ -83,6 +83,7 @@ FROM (
         SELECT
           *,
           NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), '') AS "text wt",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), '') AS "number wt",
           REGEXP_EXTRACT(
             NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."wt", '[INVISIBLE]', '', 'g'))), ''),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',

@@ -34,6 +34,11 @@ FROM (
           NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '')
         ) IS NULL
         THEN 'blank report id'
+        WHEN REGEXP_FULL_MATCH(
+          NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), ''),
+          '[0-9]+[.]0+'
+        )
+        THEN 'report id is a float: write integers'
         ELSE 'report id is not an integer'
       END
     END AS reason

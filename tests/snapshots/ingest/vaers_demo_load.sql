@@ -126,7 +126,7 @@ LEFT JOIN (
         CASE
           WHEN "text age" IS NULL
           THEN NULL
-          WHEN NOT REGEXP_FULL_MATCH("text age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN NOT REGEXP_FULL_MATCH("number age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           THEN 'not a number'
           WHEN "digits age" < CAST('0' AS INT128)
           THEN 'negative'
@@ -161,7 +161,7 @@ LEFT JOIN (
       SELECT
         *,
         CASE
-          WHEN REGEXP_FULL_MATCH("text age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
+          WHEN REGEXP_FULL_MATCH("number age", '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
           AND LENGTH(STRUCT_EXTRACT("part age", 'whole')) <= 3
           THEN TRY_CAST(CONCAT(
             STRUCT_EXTRACT("part age", 'sign'),
@@ -174,6 +174,7 @@ LEFT JOIN (
         SELECT
           *,
           NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), '') AS "text age",
+          NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), '') AS "number age",
           REGEXP_EXTRACT(
             NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("rows"."age_yrs", '[INVISIBLE]', '', 'g'))), ''),
             '^([+]|-|)0*([0-9]*)(?:[.]([0-9]*))?$',
