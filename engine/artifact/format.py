@@ -82,7 +82,7 @@ NOT_IDS = "not_ids"
 """Parameter with the words of texts that are published ids as well, and are none there."""
 KEYED = 5
 """The version of releases that compare terms by their key (SPEC section 2)."""
-TERM_KEYS = (0, 1)
+KEY_VERSIONS = (0, 1)
 """Versions of the key that are known; 0: there are no key columns."""
 OF_KEY = "term key"
 """Role of the column with the keys of a column of terms."""
@@ -405,7 +405,7 @@ class Manifest(_Strict):
         """The version of the key by which terms are compared; a version that is not known counts as
         the newest."""
         told = self.parameters.get("term_key", 0)
-        return TERM_KEYS.index(told) if told in TERM_KEYS else TERM_KEYS[-1]
+        return KEY_VERSIONS.index(told) if told in KEY_VERSIONS else KEY_VERSIONS[-1]
 
     @property
     def report_file(self) -> str:

@@ -26,7 +26,7 @@ from srsql.udfs.checks.term_key import checked_term_key
 from srsql.udfs.term_key import APOSTROPHES, HYPHENS, term_key
 
 DIGEST = "27198eb61eeaac312f4d6880c7dfd54086675539c08d7415393bc1643e0f1bcf"
-"""SHA-256 over the keys of texts that have each character alone, between letters, by a caret."""
+"""SHA-256 over the keys of texts with each character alone, between letters, before a caret."""
 EXAMPLES = examples()
 SIGNS = sorted({sign for _, text, _ in EXAMPLES for sign in text})
 TEXTS = st.one_of(st.text(SIGNS, max_size=12), st.text(max_size=8))

@@ -19,11 +19,11 @@ from srsql.engine.artifact.format import (
     COUNTS,
     DICTIONARY,
     DUCKDB_FILE,
+    KEY_VERSIONS,
     KEYED,
     MANIFEST,
     OF_KEY,
     README,
-    TERM_KEYS,
     TERM_TABLES,
     AnyManifest,
     Manifest,
@@ -352,8 +352,8 @@ def _term_faults(manifest: Manifest) -> list[str]:
 def _key_faults(manifest: Manifest) -> Iterator[str]:
     """Where the manifest contradicts itself about keys of terms."""
     told = manifest.parameters.get("term_key", 0)
-    if told not in TERM_KEYS:
-        known = " and ".join(map(str, TERM_KEYS))
+    if told not in KEY_VERSIONS:
+        known = " and ".join(map(str, KEY_VERSIONS))
         yield f"parameter term_key is {told!r}, this srsql knows {known}"
     if (manifest.artifact_version >= KEYED) != (manifest.term_key > 0):
         yield f"term_key is {told!r}, in version {manifest.artifact_version}"

@@ -22,16 +22,16 @@ from srsql.engine.artifact.format import (
 from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import hierarchy_faults, uniform_faults
 from srsql.engine.artifact.verify.files import Thresholds, read_hierarchies, read_thresholds
-from srsql.engine.artifact.verify.key_columns import (
-    KeyedItems,
-    keep_keys,
-    key_checks,
-    spelling_faults,
-)
 from srsql.engine.artifact.verify.reading import (
     loaded,
     run_step,
     text,
+)
+from srsql.engine.artifact.verify.term_keys import (
+    KeyedItems,
+    keep_keys,
+    key_checks,
+    spelling_faults,
 )
 from srsql.engine.checks import measured
 from srsql.engine.checks.term_chunks import (

@@ -1,8 +1,8 @@
-"""The key of a term, as verification derives it: word by word, from one table of characters.
+"""The keys of terms, as verification derives them, and the columns of an artifact that have them.
 
-It shares no line with what makes keys and with what checks a release; all are held against the same
-examples. The Unicode version is pinned: a text with a character that Unicode 14.0 leaves unassigned
-keeps its letters.
+A key is derived word by word, from one table of characters. The derivation shares no line with what
+makes keys, nor with what checks a release; all are held against the same examples. The Unicode
+version is pinned: a text with a character that Unicode 14.0 leaves unassigned keeps its letters.
 
 Source: SPEC section 2 (term, key).
 """
@@ -11,10 +11,26 @@ from __future__ import annotations
 
 import string
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
+import duckdb
+from sqlglot import exp
+
+from srsql.engine.artifact.format import Manifest, key_pairs
+from srsql.engine.artifact.verify import Check
+from srsql.engine.artifact.verify.reading import loaded
+from srsql.engine.warehouse.released_terms import Items
+from srsql.engine.warehouse.statements import column, query, temporary, union_all
+
+SPELLINGS = "srsql_term_spelling"
+"""Table (spelling, key) of the terms of a quarter that was read."""
+TERM_KEYS = "term keys"
+"""Name of the check."""
+_HELD = ("record_chunk", "shared_chunk", "item_chunk", "reconstructed")
+"""Tables of disassociated terms that name terms."""
 UNASSIGNED, APOSTROPHE, HYPHEN, UNSEEN, MARK = 1, 2, 4, 8, 16
 """What a character is; it can be several of them."""
 _LISTED = {
@@ -107,3 +123,98 @@ def _kinds() -> bytes:
             for code in range(int(first, 16), int(last or first, 16) + 1):
                 kinds[code] |= kind
     return bytes(kinds)
+
+
+def keep_keys(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
+    """Derive the key of every spelling that the loaded tables show, and keep both in ``SPELLINGS``.
+
+    Args:
+        con: into which the tables were loaded.
+        manifest: that declares them; where its terms have no key, the table is empty.
+    """
+    shown = [
+        exp.select(column(c.name, "t").as_("spelling"))
+        .distinct()
+        .from_(temporary(loaded(item.name), alias="t"))
+        .where(column(c.name, "t").is_(exp.null()).not_())
+        for item in manifest.tables
+        for c in item.columns
+        if manifest.term_key and c.role in ("sensitive", "quasi-sensitive")
+    ]
+    texts: list[str] = []
+    if shown:
+        every = exp.select(exp.column("spelling", "s")).distinct()
+        rows = con.execute(every.from_(union_all(list(shown)).subquery("s")).sql("duckdb"))
+        texts = [row[0] for row in rows.fetchall()]
+    told = {"spellings": texts, "keys": [key_of_term(text) for text in texts]}
+    con.execute(query("artifact/reading", "keep_keys"), told)
+
+
+def key_checks(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[Check]:
+    """The check of the key columns of a quarter; none where its terms have no key.
+
+    Args:
+        con: with the table of ``keep_keys``.
+        manifest: that declares the columns.
+    """
+    if not manifest.term_key:
+        return []
+    faults, total = list[str](), 0
+    for item in manifest.tables:
+        wrong = []
+        for spelling, key in key_pairs(item).items():
+            total += item.rows
+            wrong.append(
+                exp.NullSafeNEQ(this=column(key, "t"), expression=column("key", f"k_{spelling}"))
+            )
+        if not wrong:
+            continue
+        counting = exp.select(exp.Count(this=exp.Star())).where(exp.or_(*wrong))
+        counting = counting.from_(temporary(loaded(item.name), alias="t"))
+        for spelling in key_pairs(item):
+            alias = f"k_{spelling}"
+            same = column(spelling, "t").eq(column("spelling", alias))
+            counting = counting.join(temporary(SPELLINGS, alias=alias), on=same, join_type="left")
+        ((rows,),) = con.execute(counting.sql("duckdb")).fetchall()
+        if rows:
+            faults.append(
+                f"{rows} rows of {item.name} have a key that is not that of their spelling"
+            )
+    return [Check(TERM_KEYS, faults, total)]
+
+
+def spelling_faults(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[str]:
+    """Terms that are told apart from records in more than one spelling.
+
+    Args:
+        con: into which the tables of terms were loaded.
+        manifest: that declares them; where whole rows are taken apart, it tells which of their
+            columns have thresholds, and those are looked at.
+    """
+    claim = manifest.terms
+    if claim is None or not manifest.term_key:
+        return []
+    own = claim.sensitive if claim.whole_rows else claim.attributes
+    shown = [
+        exp.select(column("term", "t")).from_(temporary(loaded(name), alias="t")) for name in _HELD
+    ]
+    terms = exp.select(exp.column("term", "s")).distinct()
+    rows = con.execute(terms.from_(union_all(list(shown)).subquery("s")).sql("duckdb")).fetchall()
+    spellings = Counter[tuple[str, str | None]]()
+    for (item,) in rows:
+        attribute, _, term = str(item).partition(":")
+        if attribute in (own or ()):
+            spellings[attribute, key_of_term(term)] += 1
+        elif not claim.whole_rows:
+            spellings["", key_of_term(str(item))] += 1
+    several = sum(number > 1 for number in spellings.values())
+    return [f"{several} terms are told in more than one spelling"] if several else []
+
+
+class KeyedItems(Items):
+    """Items of a release that compares terms by their key."""
+
+    def value(self, item: str) -> str | None:
+        """The key of the sensitive value of an item; None: it has none."""
+        found = super().value(item)
+        return found and key_of_term(found)

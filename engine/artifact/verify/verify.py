@@ -71,7 +71,6 @@ from srsql.engine.artifact.verify.declarations import (
 )
 from srsql.engine.artifact.verify.derivations import derived_check
 from srsql.engine.artifact.verify.files import check_files, read_hierarchies, read_thresholds
-from srsql.engine.artifact.verify.key_columns import TERM_KEYS
 from srsql.engine.artifact.verify.qid_sets import keep_set_regions, new_cases_by_set, sets_check
 from srsql.engine.artifact.verify.reading import (
     check_tables,
@@ -90,6 +89,7 @@ from srsql.engine.artifact.verify.rows import (
     region_text,
     run_check,
 )
+from srsql.engine.artifact.verify.term_keys import TERM_KEYS
 from srsql.engine.artifact.verify.texts import text_check
 from srsql.engine.errors import SrsqlError, VerifyError, one_line
 from srsql.engine.warehouse.statements import (
