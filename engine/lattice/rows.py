@@ -35,11 +35,16 @@ CLASS = "class of the row"
 
 
 def load_held_values(release: Release, name: str) -> None:
-    """Fill ``srsql_held_value(case_no, term, spelling)`` for the quarter of a release."""
+    """Fill ``srsql_held_value(case_no, term, spelling)`` for the quarter of a release.
+
+    What is printed is the key of the term: a spelling may be that of fewer than k cases, and which
+    one is the commonest would be told without noise. Version 0 of the key prints a spelling.
+    """
     dataset = release.dataset
     attribute = informative_attribute(dataset, name)
     term = raw_term(dataset, attribute.table, attribute.column, "t")
-    spelling = trimmed(column(attribute.column, "t"), many=True)
+    spelled = trimmed(column(attribute.column, "t"), many=True)
+    spelling = term.copy() if dataset.term_key else spelled
     in_report = attribute.table == dataset.report_table
     # a report has one row in its table
     once = in_report and not release.warehouse.value(query("lattice/rows", "gathered"))

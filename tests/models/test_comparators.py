@@ -83,7 +83,7 @@ def seen_terms(engine: Engine, table: str, name: str, schema: str = VIEWS) -> di
     """Report -> its released terms of one attribute."""
     found: dict[int, set[str]] = defaultdict(set)
     for row in rows(engine.con, f'SELECT primaryid, {name} AS term FROM "{schema}".{table}'):
-        found[row["primaryid"]].add(row["term"].upper())
+        found[row["primaryid"]].add(row["term"].lower())
     return found
 
 
@@ -108,7 +108,7 @@ def records(reports: list[Report]) -> list[ms.Record]:
     return [
         ms.Record(
             (*((int(v), int(v)) for v in (r.age, r.wt)), " MF".index(r.sex)),
-            {t.upper(): Fraction(1) for t in (*r.pt, *r.indi)},
+            {t.lower(): Fraction(1) for t in (*r.pt, *r.indi)},
         )
         for r in ordered
     ]

@@ -288,12 +288,12 @@ def test_groups_are_those_of_the_unoptimized_grouping_merged(tmp_path: Path) -> 
                     order.index(leaf_of(int(r.age))), (int(r.wt), int(r.wt)),
                     1 + "MF".index(r.sex),
                 ),
-                {r.pt[0].upper(): Fraction(1)},
+                {r.pt[0].lower(): Fraction(1)},
             )
         )
         for r in people
     ]  # fmt: skip
-    thetas: dict[Any, Fraction] = {r.pt[0].upper(): THETA for r in people}
+    thetas: dict[Any, Fraction] = {r.pt[0].lower(): THETA for r in people}
     digest = hashlib.sha256(f"{DEFAULTS['seed']}/faers/2011Q1/7".encode()).digest()
     first = int.from_bytes(digest[:7]) % len(cases)
     problem = ppms.Problem(cases, attributes, K, thetas, ppms.Model(core_only=True))

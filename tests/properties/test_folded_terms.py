@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -98,7 +99,8 @@ def test_a_disease_in_several_spellings_is_refused_as_in_one(field: Engine, tmp_
             one.release("2022Q4", **asked(on_infeasible="error"))
     with pytest.raises(InfeasibleError) as found:
         field.release("2022Q4", **asked(on_infeasible="error"))
-    assert str(found.value) == str(expected.value)
+    told, one = (re.sub("'[^']*'|\"[^\"]*\"", "", str(each.value)) for each in (found, expected))
+    assert told == one  # but for the spelling that is shown
     assert field.sql("SELECT count(*) FROM srsql.release") == [(0,)]
 
 

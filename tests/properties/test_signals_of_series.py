@@ -52,12 +52,12 @@ def truth(quarters: list[list[Report]], roles: tuple[str, ...] = ("PS", "SS")) -
         found.append(
             Case(
                 frozenset(
-                    drug.upper()
+                    drug.lower()
                     for report in own
                     for drug, role in zip(report.drugs, report.roles, strict=False)
                     if role in roles
                 ),
-                frozenset(r.strip().upper() for report in own for r in report.pt),
+                frozenset(r.strip().lower() for report in own for r in report.pt),
                 {
                     0: (min(ages), max(ages)) if ages else None,
                     2: (min(sexes), max(sexes)) if sexes else None,

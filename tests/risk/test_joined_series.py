@@ -56,7 +56,7 @@ def shown(engine: Engine, schema: str) -> dict[int, Row]:
     items: dict[int, set[tuple[str, str]]] = defaultdict(set)
     for table, name in (("drug", "drugname"), ("reac", "pt")):
         for row in rows(engine.con, f'FROM "{schema}"."{table}"'):
-            items[row["caseid"]].add((name, row[name].upper()))
+            items[row["caseid"]].add((name, row[name]))
     return {
         row["caseid"]: Row(
             frozenset(items[row["caseid"]]),

@@ -49,7 +49,7 @@ def shown(engine: Engine, schema: str) -> dict[int, Row]:
         for row in rows(engine.con, f'FROM "{schema}"."{table}"'):
             for name in columns:
                 if row[name] is not None:
-                    items[row["caseid"]].add((name, row[name].strip().upper()))
+                    items[row["caseid"]].add((name, row[name].strip()))
     return {
         row["caseid"]: Row(
             frozenset(items[row["caseid"]]),

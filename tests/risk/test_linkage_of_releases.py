@@ -83,9 +83,9 @@ def test_metrics_are_what_the_released_views_and_the_reports_give(db: Path) -> N
     records = shown(db)
     assert len(records) > 40
     knowledge: oracle.Knowledge = {
-        "BREAST CANCER": [{2: "F"}],
-        "HERNIA": [{2: "M"}],
-        "CHRONIC OBSTRUCTIVE PULMONARY DISEASE": [{0: (65, 200)}],
+        "breast cancer": [{2: "F"}],
+        "hernia": [{2: "M"}],
+        "chronic obstructive pulmonary disease": [{0: (65, 200)}],
     }
     plain, informed = (oracle.risks(QIDS, records, known) for known in ({}, knowledge))
     lost = sum((oracle.loss(QIDS, r.own, r.shown) for r in records), Fraction(0))

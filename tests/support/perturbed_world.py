@@ -70,7 +70,7 @@ class Originals:
                     for c, rs in told.items()}  # fmt: skip
         self.sex = {c: self._node(SEXES, [r.sex for r in rs if r.sex]) for c, rs in told.items()}
         self.wt = {c: sorted({int(r.wt) for r in rs if r.wt}) for c, rs in told.items()}
-        self.terms = {c: {t.upper() for r in rs for t in r.pt} for c, rs in told.items()}
+        self.terms = {c: {t.lower() for r in rs for t in r.pt} for c, rs in told.items()}
 
     @staticmethod
     def _node(tree: Tree, values: list[str]) -> str | None:

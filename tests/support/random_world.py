@@ -139,13 +139,13 @@ def seen(engine: Engine, schema: str, world: World, quarter: str) -> Seen:
     for view, column in (("reac", "pt"), ("indi", "indi_pt")):
         for row in rows(con, f'SELECT caseid, {column} AS term FROM "{schema}".{view}'):
             if row["term"] is not None:
-                terms[row["caseid"]].add(row["term"].strip().upper())
+                terms[row["caseid"]].add(row["term"].strip().lower())
     crowds: dict[Box, dict[str, int]] = defaultdict(dict)
     for row in rows(con, f'SELECT * FROM "{schema}".demo'):
         low, high, light, heavy, sex = region(row)
         box = (pair(low, high), pair(light, heavy), SEXES.get(sex))
-        (name,) = [t for t in terms[row["caseid"]] if t.startswith(NAMED)]
-        crowds[box][name.removeprefix(NAMED)] = row["caseid"]
+        (name,) = [t for t in terms[row["caseid"]] if t.startswith(NAMED.lower())]
+        crowds[box][name.removeprefix(NAMED.lower())] = row["caseid"]
     raw, many = world.raw(quarter), world.substantial(quarter)
     (facts,) = rows(con, f'FROM "{schema}".manifest')
     return Seen(

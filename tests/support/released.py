@@ -53,12 +53,12 @@ def region(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def terms_of(con: Connection, schema: str) -> dict[int, set[str]]:
-    """Case -> its released terms, upper case, trimmed."""
+    """Case -> keys of its released terms, which differ from them in case and blanks alone."""
     found: dict[int, set[str]] = defaultdict(set)
     for table, column in (("reac", "pt"), ("indi", "indi_pt")):
         for row in rows(con, f'SELECT caseid, {column} AS term FROM "{schema}".{table}'):
             if row["term"] is not None:
-                found[row["caseid"]].add(row["term"].strip().upper())
+                found[row["caseid"]].add(row["term"].strip().lower())
     return found
 
 

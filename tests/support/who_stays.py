@@ -66,7 +66,7 @@ class World:
     def terms(self, quarter: str) -> dict[int, frozenset[str]]:
         held: dict[int, set[str]] = defaultdict(set)
         for report in self.quarters[quarter]:
-            held[report.caseid].update(t.upper() for t in (*report.pt, *report.indi))
+            held[report.caseid].update(t.lower() for t in (*report.pt, *report.indi))
         return {case: frozenset(terms) for case, terms in held.items()}
 
 

@@ -43,7 +43,7 @@ def test_a_release_shows_generalized_terms_measures_them_and_stays_in_the_house(
     nodes = {row["term"]: row["node"] for row in rows(con, f"FROM {VIEWS}.term_nodes")}
     assert "RARE" not in nodes
     assert len(nodes) == 12
-    told = [frozenset(t.upper() for t in r.indi) for r in patients() if r.indi]
+    told = [frozenset(t.lower() for t in r.indi) for r in patients() if r.indi]
     shown: dict[int, set[int]] = {}
     for row in rows(con, f"FROM {VIEWS}.generalized_terms"):
         shown.setdefault(row["record"], set()).update({row["node"]} - {None})

@@ -60,7 +60,7 @@ FIRST, SECOND = patients(1, 60, 1), patients(41, 90, 2)
 
 
 def held(reports: list[Report]) -> dict[int, set[str]]:
-    return {r.caseid: {term.upper() for term in r.indi} for r in reports if r.indi}
+    return {r.caseid: {term.lower() for term in r.indi} for r in reports if r.indi}
 
 
 @pytest.fixture(scope="module")

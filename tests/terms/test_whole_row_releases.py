@@ -76,9 +76,9 @@ def items_of(reports: list[Report]) -> dict[int, frozenset[str]]:
     found: dict[int, set[str]] = {}
     for r in reports:
         found.setdefault(r.caseid, set()).update(
-            [f"indi_pt:{t.upper()}" for t in r.indi]
-            + [f"pt:{t.upper()}" for t in r.pt]
-            + [f"drugname:{t.upper()}" for t in r.drugs]
+            [f"indi_pt:{t.lower()}" for t in r.indi]
+            + [f"pt:{t.lower()}" for t in r.pt]
+            + [f"drugname:{t.lower()}" for t in r.drugs]
             + ["outc_cod:HO"]
         )
     return {case: frozenset(items) for case, items in found.items()}

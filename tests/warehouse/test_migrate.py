@@ -330,7 +330,7 @@ def test_series_of_layout_11_go_on_by_spellings_until_they_are_told_to_fold(
     with Engine(db) as engine:
         engine.ingest([tmp_path])
         engine.release("2011Q3", seed=1, term_key=0, **asked)
-        engine.release("2011Q4", seed=2, term_key=0, series="fresh", **asked)
+        engine.release("2011Q4", seed=2, term_key=0, series="fresh", allow_linkable=True, **asked)
         shown = exported(engine.con, "release_2011q3", tmp_path / "before")
         fresh = exported(engine.con, "release_fresh_2011q4", tmp_path / "fresh")
     as_layout_11(db)
@@ -341,7 +341,7 @@ def test_series_of_layout_11_go_on_by_spellings_until_they_are_told_to_fold(
         assert engine.sql(remembered) == [("0",), ("0",)]
         with pytest.raises(ReleaseError, match="term_key"):
             engine.release("2011Q4", seed=2, term_key=1, **asked)
-        engine.release("2011Q4", seed=2)  # of a series that compares spellings
+        engine.release("2011Q4", seed=2, allow_linkable=True)  # of a series that compares spellings
         same = exported(engine.con, "release_2011q4", tmp_path / "next")
         views = ("demo", "drug", "reac", "indi", "outc")
         assert {name: same[name] for name in views} == {name: fresh[name] for name in views}
