@@ -17,7 +17,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from srsql.engine.artifact.documents import meaning
-from srsql.engine.artifact.explained import codes_of
+from srsql.engine.artifact.explained import codes_of, key_sentences
 from srsql.engine.artifact.format import (
     DICTIONARY,
     HIERARCHIES,
@@ -74,7 +74,8 @@ def column_meaning(manifest: Manifest, shown: Column) -> str:
     known = {attribute.name: attribute for attribute in manifest.attributes}
     about = known.get(shown.attribute or "")
     followed = manifest.parameters.get("ids") != PER_QUARTER
-    text = meaning(shown, about, followed=followed, known=codes_of(manifest))
+    keyed = manifest.term_key > 0
+    text = meaning(shown, about, followed=followed, known=codes_of(manifest), keyed=keyed)
     if about is not None and about.low is not None:
         text += f"; domain {about.low} to {about.high}, granularity {about.granularity}"
     return text
@@ -291,6 +292,7 @@ class About:
         return (
             f"Anonymized adverse-event reports of series {self.manifest.series}, made by srsql "
             f"{self.manifest.software_version}. {told}; {withheld_of(self.parts)}. {promised}"
+            f"{key_sentences(self.first)}"
         )
 
     @property

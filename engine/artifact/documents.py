@@ -23,6 +23,7 @@ from srsql.engine.artifact.explained import (
     counting,
     distinct_cases,
     emptiness,
+    spelling_rule,
     unprotected,
     words,
 )
@@ -65,6 +66,8 @@ MEANING = {
     "node": "node of the hierarchy of {attribute}; its root: anything, not known, or given up",
     "sensitive": "as reported; bounded by its threshold",
     "quasi-sensitive": "as reported",
+    "term key": "key of {spelling}: two spellings with the same key are one term; count and "
+    "compare by it",
     "serial number": "numbers the rows of a report; not unique over reports",
     "published as it is": "as reported",
     "derived": "a class made from other columns by the rule that the manifest tells (derived)",
@@ -88,7 +91,8 @@ NO_DAY = "a day that is not told"
 """Of releases of earlier versions, which kept none."""
 AS_RELEASED = "Case and report ids are as they were released."
 """Of artifacts that do not say which ids their series has: older ones, and those without rows."""
-TERMS_NOTE = """The terms of {attributes} are told apart from records, in upper case. A record chunk
+OF_KEYS = "key of a term, whatever its spelling in the reports"
+TERMS_NOTE = """The terms of {attributes} are told apart from records, {form}. A record chunk
 lists what the records of a cluster hold of some terms, in an order that means nothing; a shared
 chunk does so for several clusters together; an item chunk names terms that one record of the
 cluster holds, or any number up to all. `{counts}` says how many records hold several terms at once;
@@ -127,7 +131,13 @@ def dictionary_csv(manifest: Manifest) -> bytes:
                     column.name,
                     column.type,
                     column.role,
-                    meaning(column, about, followed=followed, known=codes_of(manifest)),
+                    meaning(
+                        column,
+                        about,
+                        followed=followed,
+                        known=codes_of(manifest),
+                        keyed=manifest.term_key > 0,
+                    ),
                     about.unit if about else "",
                     "" if about is None or about.low is None else f"{about.low} to {about.high}",
                     "" if about is None or about.granularity is None else str(about.granularity),
@@ -146,6 +156,7 @@ def meaning(
     *,
     followed: bool = True,
     known: Mapping[str, str] | None = None,
+    keyed: bool = False,
 ) -> str:
     """A column in words.
 
@@ -154,6 +165,7 @@ def meaning(
         attribute: the quasi-identifier that it is of, if any.
         followed: a case has the same id in every quarter.
         known: what the values of columns and quasi-identifiers say, by name.
+        keyed: terms are compared by their key.
     """
     if column.role == "case id" and not followed:
         return OF_QUARTER
@@ -161,7 +173,9 @@ def meaning(
     if told and attribute is None:
         return told
     unit = f" (in {told or attribute.unit})" if attribute and attribute.unit else ""
-    return MEANING[column.role].format(attribute=column.attribute, unit=unit)
+    words = OF_KEYS if keyed and column.role == "term" else MEANING[column.role]
+    spelling = column.name.removesuffix("_key")
+    return words.format(attribute=column.attribute, unit=unit, spelling=spelling)
 
 
 def readme(manifest: Manifest) -> bytes:
@@ -200,9 +214,10 @@ def readme(manifest: Manifest) -> bytes:
         beside=_beside(manifest, several=False),
         counting=_then(counting(manifest)),
         empty=emptiness([manifest]),
+        spelling=spelling_rule(manifest),
         unprotected=unprotected(manifest, several=False),
         words=words([manifest]),
-        terms=("\n" + TERMS_NOTE.format(attributes=", ".join(terms.attributes)) if terms else "")
+        terms=(_terms_note(manifest) if terms else "")
         + (CSV_SAFE_NOTE if manifest.csv_safe else ""),
         bounds=bounds_example(manifest),
         thresholds=THRESHOLDS,
@@ -240,13 +255,14 @@ def range_readme(manifest: RangeManifest) -> bytes:
         total=_then(_total(manifest)),
         counting=_then(counting(manifest)),
         empty=emptiness(parts),
+        spelling=spelling_rule(first),
         unprotected=unprotected(last, several=True),
         words=words(parts),
         dictionary=DICTIONARY,
         thresholds=THRESHOLDS,
         hierarchies=HIERARCHIES,
         beside=_beside(last, several=True),
-        terms=("\n" + TERMS_NOTE.format(attributes=", ".join(terms[0].attributes)) if terms else "")
+        terms=(_terms_note(next(p for p in parts if p.terms)) if terms else "")
         + (CSV_SAFE_NOTE if first.csv_safe else ""),
         bounds=bounds_example(manifest),
         query=_first_query(first.tables[0]),
@@ -255,6 +271,13 @@ def range_readme(manifest: RangeManifest) -> bytes:
         else "",
     )
     return text.encode()
+
+
+def _terms_note(manifest: Manifest) -> str:
+    """How terms that are told apart from records are to be read."""
+    attributes = manifest.terms.attributes if manifest.terms else ()
+    form = "each by its key" if manifest.term_key else "in upper case"
+    return "\n" + TERMS_NOTE.format(attributes=", ".join(attributes), form=form)
 
 
 def _asked_columns(manifest: Manifest, item: Table) -> tuple[Column, ...]:

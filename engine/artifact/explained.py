@@ -21,6 +21,7 @@ from srsql.engine.artifact.format import (
     Manifest,
     RangeManifest,
     Table,
+    key_pairs,
     quarters_of,
 )
 from srsql.engine.warehouse.series import PER_QUARTER
@@ -79,6 +80,22 @@ and by a term of it:
     SELECT upper(trim(t.$term)) AS $term, count(DISTINCT t.$case_id) AS cases FROM $counted AS t
 $latest    GROUP BY ALL ORDER BY cases DESC
 """
+KEYED_TERMS = """
+and by a term of it, whatever its spelling:
+
+    SELECT t.${term}_key AS $term, count(DISTINCT t.$case_id) AS cases FROM $counted AS t
+$latest    GROUP BY ALL ORDER BY cases DESC
+"""
+BY_KEY = (
+    "Two spellings with the same key are one term; count and compare by the `_key` columns. The "
+    "rule of the key has version {version} (`term_key`)."
+)
+UPPER_CASE = (
+    "Terms keep the spelling of the report; to count a term, trim it and\n"
+    "compare it in upper case (and, where somebody may have hidden characters in it, composed by "
+    "Unicode NFC\nand without those of the property Default_Ignorable_Code_Point).\n"
+)
+KEYS_ALONE = "Terms are told by their key, which is the same for all spellings of a term."
 LATEST_LINE = (
     "    WHERE t.quarter = (SELECT max(u.quarter) FROM $table AS u WHERE u.$case_id = t.$case_id)\n"
 )
@@ -195,7 +212,8 @@ def counting(manifest: AnyManifest) -> str:
         item, name = terms[0]
         line = Template(LATEST_LINE).substitute(facts) if latest else ""
         by_term = {"counted": source(item), "term": name, "latest": line}
-        text += Template(COUNT_TERMS).substitute(facts | by_term)
+        frame = KEYED_TERMS if first.term_key else COUNT_TERMS
+        text += Template(frame).substitute(facts | by_term)
     return text
 
 
@@ -203,6 +221,20 @@ def _one_region(manifest: Manifest) -> bool:
     from srsql.engine.models import MODELS
 
     return manifest.model in MODELS and MODELS[manifest.model].record_unit == "case"
+
+
+def key_sentences(part: Manifest) -> str:
+    """By what terms are compared, behind other sentences; nothing where terms have no key."""
+    shown = any(key_pairs(item) for item in part.tables)
+    return f" {BY_KEY.format(version=part.term_key)}" if part.term_key and shown else ""
+
+
+def spelling_rule(part: Manifest) -> str:
+    """How terms are spelled and compared, as a paragraph of the README."""
+    if not part.term_key:
+        return UPPER_CASE
+    told = key_sentences(part)
+    return filled(f"Terms keep the spelling of the report.{told}" if told else KEYS_ALONE) + "\n"
 
 
 def bounds_example(manifest: AnyManifest) -> str:

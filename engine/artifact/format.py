@@ -21,7 +21,9 @@ their normal form (SPEC section 2), and tells what drew the report and whether e
 column is published; 3 can hold several quarters, and describes tables and columns in the files:
 comments in DuckDB, field metadata in Parquet; 4 has the documents for catalogues, with what its
 publisher states (licence, contact, citation ...), and counts how many cases show a quasi-identifier
-exactly, how much a threshold of 1 leaves unbounded, and the distinct cases of several quarters.
+exactly, how much a threshold of 1 leaves unbounded, and the distinct cases of several quarters; 5
+has the key of every term in a column beside its spelling (``term_key`` of the parameters), by which
+terms are compared. A release that compares terms as before it had keys is still of version 4.
 """
 
 from __future__ import annotations
@@ -68,7 +70,7 @@ PROV = "prov.jsonld"
 METHODS = "methods.md"
 CATALOGUES = (DATA_PACKAGE, CROISSANT, DCAT, PROV, METHODS)
 """What catalogues and papers take over, as ``catalogues`` writes it."""
-VERSION = 4
+VERSION = 5
 DESCRIBED = 3
 """The first version whose files describe their tables and columns."""
 CATALOGUED = 4
@@ -78,6 +80,12 @@ LONGEST, LONGEST_TERM = 500, 1000
 that is told apart from its row may be put together from two columns."""
 NOT_IDS = "not_ids"
 """Parameter with the words of texts that are published ids as well, and are none there."""
+KEYED = 5
+"""The version of releases that compare terms by their key (SPEC section 2)."""
+KEY_VERSIONS = (0, 1)
+"""Versions of the key that are known; 0: there are no key columns."""
+OF_KEY = "term key"
+"""Role of the column with the keys of a column of terms."""
 QUARTER = "quarter"
 CLUSTERS = "clusters"
 TERM_TABLES = {
@@ -133,6 +141,7 @@ class Column(_Strict):
         "node",
         "sensitive",
         "quasi-sensitive",
+        "term key",
         "serial number",
         "published as it is",
         "derived",
@@ -316,7 +325,7 @@ class QidSetClaim(_Strict):
 class Manifest(_Strict):
     """``manifest.json``: everything that is claimed of the artifact."""
 
-    artifact_version: Literal[1, 2, 3, 4]
+    artifact_version: Literal[1, 2, 3, 4, 5]
     software_version: str
     dataset: Name
     dataset_version: Whole
@@ -392,6 +401,13 @@ class Manifest(_Strict):
         return next(table for table in self.tables if table.name == name)
 
     @property
+    def term_key(self) -> int:
+        """The version of the key by which terms are compared; a version that is not known counts as
+        the newest."""
+        told = self.parameters.get("term_key", 0)
+        return KEY_VERSIONS.index(told) if told in KEY_VERSIONS else KEY_VERSIONS[-1]
+
+    @property
     def report_file(self) -> str:
         """The public report of the quarter."""
         return REPORT
@@ -417,7 +433,7 @@ class QuarterManifest(Manifest):
 class RangeManifest(_Strict):
     """``manifest.json`` of an artifact of several quarters."""
 
-    artifact_version: Literal[3, 4]
+    artifact_version: Literal[3, 4, 5]
     software_version: str
     dataset: Name
     series: str
@@ -449,6 +465,13 @@ def quarters_of(manifest: AnyManifest) -> tuple[Manifest, ...]:
     if isinstance(manifest, Manifest):
         return (manifest,)
     return tuple(part.model_copy(update={"files": manifest.files}) for part in manifest.quarters)
+
+
+def key_pairs(item: Table) -> dict[str, str]:
+    """Columns of terms of a table -> the columns beside them that have their keys."""
+    known = {shown.name for shown in item.columns if shown.role == OF_KEY}
+    terms = [c.name for c in item.columns if c.role in ("sensitive", "quasi-sensitive")]
+    return {name: f"{name}_key" for name in terms if f"{name}_key" in known}
 
 
 def stored_columns(manifest: Manifest, item: Table) -> tuple[Column, ...]:

@@ -48,6 +48,12 @@ SPELLING = (
 )
 
 
+BY_KEY = (
+    "Terms have the spelling of the reports, and were counted and compared by their key (version "
+    "{version} of the rule), which is the same for all spellings of a term."
+)
+
+
 def methods(manifest: AnyManifest) -> bytes:
     """The page; its frame is ``schemas/artifact_methods.md``."""
     parts = quarters_of(manifest)
@@ -93,7 +99,7 @@ def _paragraph(manifest: AnyManifest) -> str:
         distinct=distinct and f"{distinct} ",
         attributes=", ".join(each.name for each in last.attributes) or "none in this release",
         drawn=", or are drawn at random" if any(p.perturbed for p in parts) else "",
-        terms=_coded(last) + " " + SPELLING,
+        terms=f"{_coded(last)} {_spelling(last)}",
         counted=_counted(last),
     )
 
@@ -108,6 +114,11 @@ def _coded(part: Manifest) -> str:
     if not thesauri:
         return f"With which thesaurus and version terms are coded is {NOT_TOLD}."
     return " ".join(f"{', '.join(each.columns)}: {each.name}." for each in thesauri)
+
+
+def _spelling(part: Manifest) -> str:
+    """By what terms are one, whatever their spelling."""
+    return BY_KEY.format(version=part.term_key) if part.term_key else SPELLING
 
 
 def _counted(part: Manifest) -> str:

@@ -133,6 +133,7 @@ def _refuse_mixed(parts: Sequence[Manifest]) -> None:
             ("ids", _ids_of(first), _ids_of(other)),
             ("key of the pseudonyms", first.key_id, other.key_id),
             ("quasi-identifiers", first.attributes, other.attributes),
+            ("version of the key of terms", first.term_key, other.term_key),
             ("tables", {t.name: t.columns for t in first.tables},
              {t.name: t.columns for t in other.tables}),
         ):  # fmt: skip
@@ -158,7 +159,7 @@ def _dataset_of(parts: Sequence[tuple[Path, Manifest]], given: Dataset | None) -
         raise ArtifactError(
             f"the artifacts are of dataset {first.dataset!r}, not of {given.name!r}"
         )
-    given = None if given is None else with_shown(first, given)
+    given = None if given is None else with_shown(first, given.keyed(first.term_key))
     found = shipped_dataset(first) if given is None else given
     if found is None:
         raise ArtifactError(

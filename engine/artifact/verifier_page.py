@@ -4,7 +4,8 @@ Its sources are the files of ``verifier/``: one page, one style, and JavaScript 
 ``hyparquet.js`` is a library that reads Parquet, bundled as it is, with its licence. The others are
 an implementation of their own of what ``verify`` checks and ``query`` counts, from the format as
 ``format`` describes it: nothing of theirs is computed here. What comes from Python are facts alone:
-the version, and what the datasets that ship declare.
+the version, what the datasets that ship declare, and the characters that Unicode 14.0 leaves
+unassigned, at which the key of a term is pinned.
 
 The page is one file that loads nothing. Its Content-Security-Policy names its script and its style
 by their hashes, so that no other script runs, whatever an artifact has in its names, and allows no
@@ -18,6 +19,7 @@ import os
 from base64 import b64encode
 from contextlib import suppress
 from hashlib import sha256
+from importlib import resources
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -28,7 +30,7 @@ from srsql.version import __version__
 
 _SOURCES = Path(__file__).parent / "verifier"
 WORK = (
-    "hyparquet.js", "bytes.js", "rows.js", "manifest.js", "parquet.js", "checks.js",
+    "hyparquet.js", "bytes.js", "terms.js", "rows.js", "manifest.js", "parquet.js", "checks.js",
     "row_checks.js", "texts.js", "series.js", "counts.js", "answers.js", "ratios.js", "worker.js",
 )  # fmt: skip
 """What the worker runs, in this order; ``view.js`` is what the page runs."""
@@ -37,9 +39,11 @@ WORK = (
 def verifier_page() -> str:
     """The HTML of the page, the same for the same version of srsql."""
     facts = json.dumps([declared_facts(load_dataset(name)) for name in builtin_names()])
+    listed = (resources.files("srsql.udfs") / "unassigned_14.txt").read_text(encoding="ascii")
+    unassigned = f"const UNASSIGNED_14 = {json.dumps(' '.join(listed.split()))};\n"
     # "<" could end the script that the facts stand in
     shipped = f"const SHIPPED = {facts.replace('<', chr(92) + 'u003c')};\n"
-    work = '"use strict";\n' + shipped + "".join(_source(name) for name in WORK)
+    work = '"use strict";\n' + shipped + unassigned + "".join(_source(name) for name in WORK)
     view = f'"use strict";\n{{\n{_source("view.js")}}}\n'
     style = _source("page.css")
     policy = (
@@ -102,6 +106,8 @@ def declared_facts(dataset: Dataset) -> dict[str, Any]:
             if dataset.makes(table.name, name):
                 plain = "derived"
             columns[f"{table.name}.{name}"] = special.get((table.name, name), plain)
+            if (table.name, name) in special:
+                columns[f"{table.name}.{name}_key"] = "term key"
         for name in table.optional:
             columns.setdefault(f"{table.name}.{name}", "published as it is")
     report = dataset.report_table

@@ -16,12 +16,13 @@ from sqlglot import exp
 from srsql.engine.checks import Evidence
 from srsql.engine.errors import PublishedIdError
 from srsql.engine.measures import Measure
-from srsql.engine.warehouse.layout import raw_table, region_columns
+from srsql.engine.warehouse.layout import key_columns, raw_table, region_columns
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import (
     column,
     literal,
     query,
+    scalar_macro,
     table,
     union_all,
 )
@@ -106,11 +107,19 @@ def _examined(evidence: Evidence) -> tuple[list[Measure], list[str]]:
 def text_columns(release: Release) -> list[TextColumn]:
     """Every column of the views of a release that shows texts, as the catalog of DuckDB has them.
 
+    Keys of terms are left out: ``check_term_keys`` derives each anew from the text beside it.
+
     Args:
         release: whose views are there.
     """
+    dataset = release.visible_dataset
+    keys = {
+        (t.name, key) for t in dataset.row_tables for key in key_columns(dataset, t.name).values()
+    }
     rows = release.warehouse.rows(query(TOPIC, "text_columns"), {"schema": release.schema})
-    return [_text_column(release.dataset, view, name) for view, name in rows]
+    return [
+        _text_column(release.dataset, view, name) for view, name in rows if (view, name) not in keys
+    ]
 
 
 def _text_column(dataset: Dataset, view: str, name: str) -> TextColumn:
@@ -170,9 +179,10 @@ def _all(parts: Sequence[exp.Query]) -> exp.Select:
 
 
 def _texts(shown: TextColumn, schema: str) -> exp.Query:
-    """The distinct texts of a column."""
+    """The distinct texts of a column; where no id is searched, of which there may be millions,
+    those that are wrong by themselves."""
     value = exp.cast(column(shown.name, "v"), "VARCHAR")
-    return (
+    rows = (
         exp.select(
             exp.Literal.string(shown.place).as_("place"),
             exp.convert(shown.most).as_("most"),
@@ -183,6 +193,10 @@ def _texts(shown: TextColumn, schema: str) -> exp.Query:
         .from_(table(schema, shown.view, alias="v"))
         .where(column(shown.name, "v").is_(exp.null()).not_())
     )
+    if shown.searched:
+        return rows
+    longer = exp.GT(this=exp.Length(this=value.copy()), expression=exp.convert(shown.most))
+    return rows.where(exp.or_(scalar_macro("breaks_line", value.copy()), longer))
 
 
 def _texts_of_none() -> exp.Query:

@@ -18,6 +18,7 @@ from srsql.engine.warehouse.layout import derived, qids_of, raw_table, term_plac
 from srsql.engine.warehouse.releases import with_shown_columns
 from srsql.engine.warehouse.statements import (
     SPACES,
+    SPACES_AND_QUOTES,
     column,
     create,
     query,
@@ -92,7 +93,8 @@ def reject_forgotten(
     if declared is not None:
         lines = lines.where("r.line > 1")
     warehouse.run(create(temporary(LINE), lines, temp=True))
-    written = {"ends": SPACES, "integer": dataset.id_type == "integer"}
+    ends = SPACES_AND_QUOTES if dataset.source.reader == "csv" else SPACES
+    written = {"ends": ends, "integer": dataset.id_type == "integer"}
     warehouse.run(query(TOPIC, "recognize"), {**pads, **written, "dataset": dataset.name})
     if declared is not None and declared.name == dataset.report_table:
         warehouse.run(query(TOPIC, "reports"))

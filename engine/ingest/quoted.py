@@ -48,7 +48,9 @@ def quoting(delimiter: str) -> dict[str, str]:
     """What steps take to read quotes: the delimiter, and regular expressions by their names there.
 
     A quoted field ends with a quote that a delimiter or the end of the record follows; a doubled
-    quote is one of its text. A quote within an unquoted field is a character like any other.
+    quote is one of its text. A quote within an unquoted field is a character like any other, and so
+    is what follows the closing quote of a field within one line, as in ``"ALPHA" 6 MG``. A field
+    that goes over lines has to end with its quote.
 
     Args:
         delimiter: of fields, one character.
@@ -57,11 +59,11 @@ def quoting(delimiter: str) -> dict[str, str]:
     """
     mark = rf"\x{{{ord(delimiter):x}}}"
     inner = '(?:[^"]|"")*'
-    value = rf'(?:"{inner}"|[^"{mark}][^{mark}]*|)'
+    more = rf'(?:[^"{mark}][^{mark}]*)?'
+    value = rf'(?:"{inner}"{more}|[^"{mark}][^{mark}]*|)'
     neat = rf'(?:"{inner}"|[^"{mark}]*)'
     return {
         "closed": rf"^(?:{value}{mark})*{value}$",
-        "opens": rf'^(?:{value}{mark})*"{inner}$',
         "neat": rf'^(?:{neat}{mark})*"{inner}$',
         "stays": rf'^{inner}(?:"(?:{mark}{value})*{mark}"{inner})?$',
         "closes": rf'^{inner}"(?:{mark}{value})*$',

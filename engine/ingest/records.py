@@ -10,8 +10,9 @@ as one piece.
 from __future__ import annotations
 
 import hashlib
+import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -53,6 +54,11 @@ CONTROLS = r"[\x{0}-\x{1f}\x{7f}-\x{9f}\x{2028}\x{2029}]"
 value holds one."""
 _NOTHING = r"[^\x{0}-\x{10ffff}]"
 """A regular expression that matches nothing."""
+
+_PLAIN_TYPE = re.compile(
+    "(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DECIMAL.*|DOUBLE|FLOAT|BOOLEAN|UUID|DATE|TIME.*)"
+)
+"""Types of DuckDB whose values as text hold no control character."""
 
 
 @dataclass(frozen=True)
@@ -330,7 +336,8 @@ def _read_parquet(
 ) -> RecordTable:
     path = _glob(extracted.path)
     count = int(warehouse.value(query("ingest/records", "parquet_rows"), {"path": path}))
-    columns = [name for name, _ in parquet_columns(warehouse, extracted.path)]
+    types = dict(parquet_columns(warehouse, extracted.path))
+    columns = list(types)
     values = [exp.cast(column(name, "file"), "VARCHAR") for name in columns]
     reader = exp.Anonymous(
         this="read_parquet",
@@ -345,7 +352,10 @@ def _read_parquet(
         call("coalesce", exp.Sum(this=call("strlen", value.copy())), exp.Literal.number(0))
         for value in values
     ]
-    for size in warehouse.rows(exp.select(*sizes).from_(file.copy()).sql(dialect="duckdb"))[0]:
+    texts = [value for value, kind in zip(values, types.values(), strict=True) if _has_text(kind)]
+    facts = exp.select(*sizes, _any_control(texts)).from_(file.copy())
+    *found, odd = warehouse.rows(facts.sql(dialect="duckdb"))[0]
+    for size in found:
         unpacking.take(int(size))
     line = exp.Add(this=column("file_row_number", "file"), expression=exp.Literal.number(2))
     records = exp.select(
@@ -356,10 +366,26 @@ def _read_parquet(
         exp.alias_(exp.cast(exp.null(), "BIGINT[]"), "cleaned"),
     ).from_(file)
     warehouse.run(create(temporary(RECORD), records, temp=True))
-    if not verbatim:
+    cleaned = odd and not verbatim
+    if cleaned:
         warehouse.run_step("ingest/clean_records", {"controls": CONTROLS, "ends": SPACES})
     names = tuple(map(plain_name, columns))
-    return RecordTable(RECORD, names, len(columns), count, cleaned=not verbatim)
+    return RecordTable(RECORD, names, len(columns), count, cleaned=cleaned)
+
+
+def _has_text(kind: str) -> bool:
+    """Whether values of a type of DuckDB may hold a control character, as text."""
+    return _PLAIN_TYPE.fullmatch(kind) is None
+
+
+def _any_control(texts: Sequence[exp.Expression]) -> exp.Expression:
+    """Whether one of some texts in some row holds a control character: one look at all of a row
+    takes less time than one at each."""
+    if not texts:
+        return exp.false()
+    joined = call("concat_ws", text_of(""), *(text.copy() for text in texts))
+    some = call("bool_or", call("regexp_matches", joined, text_of(CONTROLS)))
+    return call("coalesce", some, exp.false())
 
 
 def _glob(path: Path) -> str:

@@ -29,6 +29,7 @@ from srsql.engine.warehouse.releases import Stale, staleness
 from srsql.engine.warehouse.series import MAIN, find_series
 from srsql.engine.warehouse.statements import (
     SPACES,
+    SPACES_AND_QUOTES,
     STORE,
     column,
     dotted,
@@ -300,6 +301,8 @@ def _blank_rejects(warehouse: Warehouse, dataset: Dataset) -> int:
     own = {"dataset": dataset.name}
     separator = "$" if dataset.source.reader == "dollar" else dataset.source.delimiter
     named = {**own, **_ids(dataset), "separator": separator}
+    if dataset.source.reader == "csv":
+        named["ends"] = SPACES_AND_QUOTES
     return _count(warehouse, query(TOPIC, "blank_records"), named) + _count(
         warehouse, query(TOPIC, "blank_values"), own
     )

@@ -1,13 +1,19 @@
 -- The check of the texts that a release shows, whatever they came from: a value that holds another
 -- record has its line end, its length, or its ids.
 
+-- What:    whether a text holds a line end or another control character: C0, DEL, C1, U+2028 or
+--          U+2029.
+CREATE OR REPLACE MACRO srsql.breaks_line(value) AS
+regexp_matches(value, '[\x{0}-\x{1f}\x{7f}-\x{9f}\x{2028}\x{2029}]');
+
 -- What:    no text that is published holds a line end or another control character, is longer than
 --          its column may be, or holds the id of another report or case as a whole word. A column
 --          that does has a row of its own with its name; else one row tells of all texts.
 -- Inputs:  texts_of(place, most, searched, value): the distinct texts of each column (place, as
 --          table.column), the characters that it may have at most, and whether ids are searched in
---          it; held_of(place, value, id): the texts that hold an id of others.
--- Outputs: uniform rows; a total is of texts.
+--          it; of a column in which none are, such as one of serial numbers, those texts alone that
+--          break a line or are longer. held_of(place, value, id): texts that hold an id of others.
+-- Outputs: uniform rows; a total is of these texts.
 -- Source:  SPEC section 22.
 CREATE OR REPLACE MACRO srsql.check_text(texts_of, held_of, release_id) AS TABLE
 WITH
@@ -19,8 +25,7 @@ judged AS (
     SELECT
         t.place,
         t.searched,
-        -- C0, DEL, C1, LINE SEPARATOR and PARAGRAPH SEPARATOR
-        regexp_matches(t.value, '[\x{0}-\x{1f}\x{7f}-\x{9f}\x{2028}\x{2029}]') AS breaks,
+        srsql.breaks_line(t.value) AS breaks,
         length(t.value) > t.most AS longer,
         h.value IS NOT NULL AS holds
     FROM query_table(texts_of) AS t

@@ -51,7 +51,9 @@ CREATE OR REPLACE MACRO srsql.quoted_fields(written, delimiter, field) AS (
         regexp_extract_all(written || delimiter, field, 1),
         LAMBDA part: CASE
             WHEN NOT starts_with(part, '"') THEN part
-            ELSE replace(substr(part, 2, length(part) - 2), '""', '"')
+            ELSE
+                replace(regexp_extract(part, '^"((?:[^"]|"")*)"', 1), '""', '"')
+                || regexp_extract(part, '^"(?:[^"]|"")*"((?s:.*))$', 1)
         END
     )
 );

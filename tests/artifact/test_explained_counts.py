@@ -16,6 +16,7 @@ from typing import Any
 import duckdb
 import pytest
 from artifact.conftest import OPTIONS
+from oracles.term_key import term_key
 from support.artifacts import make, manifest_of, read_csv, rehash, rehash_range, thresholds_of
 from support.quarters import crowd, write_quarter
 
@@ -162,7 +163,7 @@ def test_each_case_is_counted_once_as_its_latest_quarter_has_it(
     holders = defaultdict(set)
     for row in read_csv(folder, "reac"):
         if row["quarter"] == cases[row["caseid"]]["quarter"]:
-            holders[row["pt"].strip().upper()].add(row["caseid"])
+            holders[term_key(row["pt"])].add(row["caseid"])
     found = run(folder, statement(folder, "AS cases FROM 'reac.csv'"))
     assert dict(found) == {term: len(held) for term, held in holders.items()}
 
@@ -218,7 +219,7 @@ def free_pairs(folder: Path) -> dict[str, int]:
     free = {value for value, (num, den) in thresholds.items() if num == den}
     cells = (("reac", "pt"), ("indi", "indi_pt"))
     held = {
-        (row["caseid"], str(row[column]).strip().upper())
+        (row["caseid"], term_key(str(row[column])))
         for table, column in cells
         for row in read_csv(folder, table)
     }

@@ -17,6 +17,7 @@ import duckdb
 import pytest
 from artifact.conftest import HOSTILE, OPTIONS
 from oracles import clinic
+from oracles.term_key import term_key
 from support.artifacts import (
     content_of,
     make,
@@ -118,8 +119,8 @@ def test_the_manifest_tells_what_is_public_and_thresholds_of_released_values_onl
         "withheld_reports": 1,
     }
     assert "shared by at least 3 distinct cases" in told["guarantee"]
-    shown = {row["pt"].strip().upper() for row in tables_of(folder)["reac"]}
-    shown |= {row["indi_pt"].strip().upper() for row in tables_of(folder)["indi"]}
+    shown = {term_key(row["pt"]) for row in tables_of(folder)["reac"]}
+    shown |= {term_key(row["indi_pt"]) for row in tables_of(folder)["indi"]}
     assert set(thresholds_of(folder)) == shown
     assert set(thresholds_of(folder).values()) == {(1, 2)}
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from oracles.stay import Group, Quarter, covers, too_little_is_left
+from oracles.term_key import term_key
 from properties.test_stay_rules import THETAS, made, nothing, series_of
 from support.artifacts import Rows, make, read_csv, rehash, thresholds_of, write_csv
 from support.quarters import crowd, write_quarter
@@ -333,7 +334,7 @@ def without_one_who_stayed(folders: list[Path]) -> None:
     tables = ("demo", "drug", "reac", "indi", "outc")
     kept = {t: [r for r in read_csv(folders[1], t) if r["caseid"] not in lost] for t in tables}
     left = {row["pt"] for row in kept["reac"]} | {row["indi_pt"] for row in kept["indi"]}
-    known = {str(value).upper() for value in left}
+    known = {term_key(str(value)) for value in left}
     thresholds = {v: t for v, t in thresholds_of(folders[1]).items() if v in known}
     write(folders[1] / "value-thresholds.csv", ("value", "theta_num", "theta_den"),
           [(value, *theta) for value, theta in sorted(thresholds.items())])  # fmt: skip

@@ -160,6 +160,17 @@ def test_texts_are_judged_as_defined_where_ids_are_texts(
     assert held(load(engine, "text", notes, source), keyed=keyed) == due(notes, source, keyed=keyed)
 
 
+@given(text=st.text(max_size=3))
+def test_a_line_is_broken_by_what_is_no_sign_of_a_line(sql: Any, text: str) -> None:
+    assert sql.rows("SELECT srsql.breaks_line(?)", [text]) == [(breaks_a_line(text),)]
+
+
+def test_every_control_character_breaks_a_line(sql: Any) -> None:
+    signs = [chr(code) for code in range(0x3000)]
+    found = sql.rows("SELECT s FROM (SELECT unnest(?) AS s) WHERE srsql.breaks_line(s)", [signs])
+    assert {sign for (sign,) in found} == set(filter(breaks_a_line, signs))
+
+
 def manifest_of_notes(kind: str) -> Manifest:
     of = "BIGINT" if kind == "integer" else "VARCHAR"
     ids = (

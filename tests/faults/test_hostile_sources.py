@@ -32,6 +32,12 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
         yield opened
 
 
+def rates(rng: random.Random) -> dict[str, Any]:
+    """How much of a source may be wrong: as usual, or all of it."""
+    lenient = rng.random() < 0.5
+    return {"max_reject_rate": 1, "max_unread": 1, "allow_incomplete": True} if lenient else {}
+
+
 def try_vaers(engine: Engine, folder: Path, rng: random.Random, period: str) -> Any:
     files = {
         f"{period}{name[4:]}": text if isinstance(text, bytes) else text.encode()
@@ -41,7 +47,7 @@ def try_vaers(engine: Engine, folder: Path, rng: random.Random, period: str) -> 
         files = mutations.mutated_text(rng, files)
     source = folder / f"{period}.zip"
     source.write_bytes(mutations.packed(rng, files))
-    return engine.ingest([source], dataset="vaers", max_reject_rate=rng.choice((0.01, 1)))
+    return engine.ingest([source], dataset="vaers", **rates(rng))
 
 
 def try_csv(engine: Engine, folder: Path, rng: random.Random, period: str) -> Any:
@@ -49,10 +55,7 @@ def try_csv(engine: Engine, folder: Path, rng: random.Random, period: str) -> An
     files = {file.name: file.read_bytes() for file in data.iterdir()}
     for name, content in mutations.mutated_text(rng, files).items():
         (data / name).write_bytes(content)
-    rate = rng.choice((0.01, 1))
-    return engine.ingest(
-        [data], dataset=folder / "clinic.toml", period=period, max_reject_rate=rate
-    )
+    return engine.ingest([data], dataset=folder / "clinic.toml", period=period, **rates(rng))
 
 
 def columns_of(rng: random.Random, names: list[str]) -> list[str]:
@@ -100,10 +103,7 @@ def try_parquet(engine: Engine, folder: Path, rng: random.Random, period: str) -
             file.unlink()
             if rng.random() < 0.4:
                 target.write_bytes(mutations.mutated_bytes(rng, target.read_bytes()))
-    rate = rng.choice((0.01, 1))
-    return engine.ingest(
-        [data], dataset=folder / "clinic.toml", period=period, max_reject_rate=rate
-    )
+    return engine.ingest([data], dataset=folder / "clinic.toml", period=period, **rates(rng))
 
 
 def try_tables(engine: Engine, folder: Path, rng: random.Random, period: str) -> Any:
@@ -136,9 +136,8 @@ def try_tables(engine: Engine, folder: Path, rng: random.Random, period: str) ->
     rule = rng.choice(("label",) * 8 + ("year", "quarter", "month"))
     text = hospital.toml(period=rule, id_type=rng.choice(("text", "text", "integer")))
     (folder / "clinic.toml").write_text(text.replace('"clinic"', f'"clinic{period}"'))
-    options = {"max_reject_rate": rng.choice((0.01, 1))}
     asked = rng.choice((period, None))
-    return engine.ingest([], dataset=folder / "clinic.toml", period=asked, **options)
+    return engine.ingest([], dataset=folder / "clinic.toml", period=asked, **rates(rng))
 
 
 def state(engine: Engine) -> dict[str, Any]:
@@ -146,7 +145,8 @@ def state(engine: Engine) -> dict[str, Any]:
     raw = engine.sql(
         "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT temporary AND "
         "(schema_name LIKE 'raw_%' OR (schema_name = 'srsql' AND table_name IN "
-        "('ingestion', 'reject', 'dataset', 'deleted_case', 'ingested_file'))) ORDER BY ALL"
+        "('ingestion', 'reject', 'dataset', 'deleted_case', 'ingested_file', 'ingested_column', "
+        "'ingested_text', 'required_table'))) ORDER BY ALL"
     )
     counted = {
         f"{schema}.{name}": engine.sql(f'SELECT count(*) FROM "{schema}"."{name}"')[0][0]

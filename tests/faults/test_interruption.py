@@ -176,7 +176,7 @@ def test_a_comparison_that_is_ended_leaves_no_copy_and_never_has_one_among_its_r
 def test_the_raw_text_of_a_killed_ingestion_goes_at_the_next_opening(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys\nfrom srsql.engine import ingest\nreal = ingest.extract_text\n"
-        "def die(member, target):\n real(member, target)\n os.kill(os.getpid(), signal.SIGKILL)\n"
+        "def die(*given):\n real(*given)\n os.kill(os.getpid(), signal.SIGKILL)\n"
         "ingest.extract_text = die\nfrom srsql.__main__ import main\n"
         "sys.argv[0] = 'srsql'\nmain()"
     )

@@ -52,7 +52,7 @@ with Warehouse(db) as warehouse:
 def test_a_killed_ingestion_leaves_all_or_nothing_and_a_rerun_works(
     tmp_path: Path, point: str, loaded: int
 ) -> None:
-    drugs = lines("primaryid$drugname", *(f"101$Drug {n}" for n in range(50_000)))
+    drugs = lines("primaryid$drugname", *(f"{101 + 100 * (n % 2)}$Drug {n}" for n in range(50_000)))
     source = pack(tmp_path / "q.zip", faers(drug=drugs))
     db = tmp_path / "w.duckdb"
     Warehouse(db).close()

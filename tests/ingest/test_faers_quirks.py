@@ -31,8 +31,8 @@ def test_a_valid_quarter_is_loaded_whole(take: Take, warehouse: Warehouse) -> No
         ("2021Q1", 3, 201, 20, None, None, None, "F"),
     ]
     assert warehouse.rows("SELECT drugname, srsql_drugname, prod_ai FROM raw_faers.drug") == [
-        ("Aspirin", "ASPIRIN", None)
-    ]
+        ("Aspirin", "ASPIRIN", None), ("Ibuprofen", "IBUPROFEN", None),
+    ]  # fmt: skip
 
 
 def test_quotes_carets_and_backslashes_are_data(take: Take, warehouse: Warehouse) -> None:

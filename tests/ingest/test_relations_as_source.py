@@ -144,7 +144,7 @@ def test_a_row_whose_period_cannot_be_told_is_rejected_and_not_forgotten(
         'UPDATE hospital."Adverse Events" SET "Quarter" = ? WHERE "Patient" = \'P9\'', [value]
     )
     con.execute("INSERT INTO hospital.finding VALUES ('', 'V77', 'of nobody', 'X', 'Doe')")
-    (done,) = take(con, dataset(tmp_path, period="quarter"), max_reject_rate=0.5)
+    (done,) = take(con, dataset(tmp_path, period="quarter"), max_reject_rate=0.5, max_unread=1)
     assert [(f.loaded, f.reasons) for f in done.files] == [
         (3, {"no period": 1}),
         (3, {"no period": 2}),
@@ -231,7 +231,7 @@ def test_one_table_may_fill_two(con: duckdb.DuckDBPyConnection, tmp_path: Path) 
         tmp_path, visit="hospital.flat", finding="hospital.flat",
         finding_period='period_column = "Quarter"',
     )  # fmt: skip
-    (done,) = take(con, file, "2022Q4", max_reject_rate=1)
+    (done,) = take(con, file, "2022Q4", max_reject_rate=1, max_unread=1)
     assert [(f.file, f.loaded, f.reasons) for f in done.files] == [
         ("hospital.flat", 2, {"blank report id": 1}),
         ("hospital.flat (finding)", 2, {"blank report id": 1}),
@@ -484,7 +484,7 @@ def test_tables_and_files_of_the_same_rows_give_the_same_raw_tables_rejects_and_
                     engine.ingest(period="2022Q4")
                 return
             sources = [] if tables else [files]
-            (done,) = engine.ingest(sources, period="2022Q4", max_reject_rate=1)
+            (done,) = engine.ingest(sources, period="2022Q4", max_reject_rate=1, max_unread=1)
             results.append(outcome(engine, done))
     assert results[0] == results[1]
 

@@ -136,7 +136,24 @@ def test_a_term_that_a_whole_region_holds_fails(
     project: Path, artifact: Path, tmp_path: Path
 ) -> None:
     statement = (
-        "UPDATE release_2011q3.reac SET pt = ' reaction\u200b 01 ' WHERE caseid IN "
+        "UPDATE release_2011q3.reac SET pt = ' reaction\u200b 01 ', pt_key = 'reaction 01' "
+        "WHERE caseid IN "
+        "(SELECT d.caseid FROM release_2011q3.demo AS d SEMI JOIN "
+        "(SELECT * FROM release_2011q3.demo ORDER BY primaryid LIMIT 1) AS o ON "
+        " (d.age_low, d.age_high, d.wt_low, d.wt_high, d.sex) IS NOT DISTINCT FROM "
+        "(o.age_low, o.age_high, o.wt_low, o.wt_high, o.sex))"
+    )
+    forged = changed(artifact, tmp_path, statement)
+    made = dbt(project, forged, "test", *RELEASE_TESTS, "--vars", "{k: 3}")
+    assert made.returncode == 1
+    assert failing(project) == {"srsql_theta_of_the_release"}
+
+
+def test_spellings_with_one_key_are_one_term(project: Path, artifact: Path, tmp_path: Path) -> None:
+    """Each case of a region spells the term in another way; by its spelling none is held twice."""
+    statement = (
+        "UPDATE release_2011q3.reac SET pt = 'Crohn' || repeat('^', caseid::INTEGER % 50 + 1) || "
+        "caseid, pt_key = 'reaction 01' WHERE caseid IN "
         "(SELECT d.caseid FROM release_2011q3.demo AS d SEMI JOIN "
         "(SELECT * FROM release_2011q3.demo ORDER BY primaryid LIMIT 1) AS o ON "
         " (d.age_low, d.age_high, d.wt_low, d.wt_high, d.sex) IS NOT DISTINCT FROM "

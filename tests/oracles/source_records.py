@@ -1,7 +1,7 @@
 """The records of a text source by the contract (SPEC section 22), sign by sign in plain Python.
 
 A record is what its quotes make it. One that opens a quoted field takes the next lines, up to the
-one that closes it; it is no record if text follows a closing quote, if nothing closes it, if a line
+one that closes it; it is no record if text follows that quote, if nothing closes it, if a line
 within it is a record of its own, or if its number of fields is not that of the header. Then its
 first line alone is rejected, and reading goes on at the next line.
 """
@@ -24,7 +24,8 @@ class Scan:
     fields: list[str]
     """The last one may be open, the first one may be the rest of one."""
     ends: str
-    """``outside`` quotes, ``inside``, or ``improper``: text follows a closing quote."""
+    """``outside`` quotes, ``inside``, or ``improper``: text follows the quote that closes a field
+    of the line before."""
     stray: bool
     """An unquoted field holds a quote."""
 
@@ -89,13 +90,13 @@ def scan(text: str, delimiter: str, *, inside: bool = False) -> Scan:
         elif sign == delimiter:
             fields.append("")
             state = "start"
-        elif state == "closing":
+        elif state == "closing" and inside and len(fields) == 1:
             return Scan(fields, "improper", stray)
         elif state == "start" and sign == '"':
             state = "quoted"
         else:
             fields[-1] += sign
-            stray = stray or sign == '"'
+            stray = stray or sign == '"' or state == "closing"
             state = "plain"
     return Scan(fields, "inside" if state == "quoted" else "outside", stray)
 
@@ -116,8 +117,6 @@ def _record(lines: Sequence[str], place: int, rule: Rule) -> Record:
     first = scan(lines[place], rule.delimiter)
     if first.ends == "outside":
         return Record(place + 1, 1, first.fields)
-    if first.ends == "improper":
-        return Record(place + 1, 1, None)
     for last in range(place + 1, len(lines)):
         ends = scan(lines[last], rule.delimiter, inside=True).ends
         if ends == "improper":

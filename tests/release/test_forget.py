@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 from oracles import clinic
+from support.archives import unpack, vaers
 from support.command import srsql
 from support.quarters import Report, crowd, next_version, write_quarter
 
@@ -185,6 +186,27 @@ def test_a_rejected_record_of_a_forgotten_case_keeps_its_reason_alone(
     assert {row[1:] for row in kept} == {(None, None)}
     values = engine.sql("SELECT value FROM srsql.reject WHERE kind = 'value'")
     assert values == [(None,)]
+
+
+def test_a_line_with_a_broken_quote_is_known_by_its_quoted_id(
+    engine: Engine, tmp_path: Path
+) -> None:
+    def year(name: str, *rows: str) -> Path:
+        header = "VAERS_ID,STATE,AGE_YRS,SEX,SYMPTOM_TEXT\n"
+        return unpack(tmp_path / name, vaers(header + "".join(f"{row}\n" for row in rows), name))
+
+    broken = f'"{CASE}","CT","44","F","{SECRET}, said he'
+    engine.ingest([year("2004", f"{CASE},CT,44,F,{SECRET}")], dataset="vaers")
+    engine.ingest([year("2005", "1,CT,9,M,x", broken)], dataset="vaers", max_reject_rate=0.9)
+    assert "srsql.reject" in holders(engine, SECRET)
+    engine.forget([str(CASE)], dataset="vaers", reason="asked for")
+    assert holders(engine, SECRET, str(CASE)) == set()
+    engine.ingest([year("2006", "1,CT,9,M,x", broken)], dataset="vaers", max_reject_rate=0.9)
+    assert holders(engine, SECRET, str(CASE)) == set()
+    rows = engine.sql("SELECT quarter, line, reason FROM srsql.reject WHERE kind = 'row'")
+    assert sorted(rows) == [
+        (name, 3, "a quote is opened and never closed") for name in ("2005", "2006")
+    ]
 
 
 def test_a_dry_run_says_the_same_and_changes_nothing(engine: Engine, tmp_path: Path) -> None:

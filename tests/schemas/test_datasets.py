@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -368,3 +369,34 @@ def test_eight_quasi_identifiers_of_the_same_files_are_a_dataset() -> None:
     assert wide.tables == faers.tables
     assert wide.hierarchies["country"].leaf_count[0] == 249
     assert [d.name for d in wide.told_derived] == ["event_year", "first_received"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        ("{ other = 9 }", "tables.finding.max_length.other: no published column has this name"),
+        ("{ visit_id = 9 }", "tables.finding.max_length.visit_id: no published column has"),
+        ("{ finding = 0 }", "tables.finding.max_length.finding: give 1 to 1,000,000 characters"),
+        ("{ finding = 1000001 }", "max_length.finding: give 1 to 1,000,000 characters"),
+    ],
+)
+def test_a_length_is_declared_of_published_texts(tmp_path: Path, declared: str, said: str) -> None:
+    table = 'publish = ["finding"]\n'
+    (tmp_path / "x.toml").write_text(TOML.replace(table, f"{table}max_length = {declared}\n"))
+    with pytest.raises(SchemaError, match=re.escape(said)):
+        load_dataset(tmp_path / "x.toml")
+
+
+def test_texts_have_500_characters_at_most_unless_another_length_is_declared(
+    tmp_path: Path,
+) -> None:
+    table = 'publish = ["finding"]\n'
+    (tmp_path / "sexes.csv").write_text("node,parent\nAny,\nM,Any\nF,Any\n")
+    (tmp_path / "x.toml").write_text(TOML)
+    (tmp_path / "y.toml").write_text(
+        TOML.replace(table, f"{table}max_length = {{ finding = 9 }}\n")
+    )
+    usual, short = (load_dataset(tmp_path / f"{name}.toml") for name in "xy")
+    assert [d.table("finding").longest("finding") for d in (usual, short)] == [500, 9]
+    assert [d.longest_term for d in (usual, short)] == [1000, 1000]
+    assert usual.reads_as(short), "it decides what is refused, not what is read"

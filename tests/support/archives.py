@@ -13,7 +13,11 @@ def faers(period: str = "21Q1", **changed: str | bytes | None) -> dict[str, str 
     """A whole valid quarter as file name -> content; ``demo=…`` replaces a file, None drops it."""
     parts: dict[str, str | bytes | None] = {
         "demo": demo("101$10$1$I$42$YR$M$70$KG$US", "201$20$1$I$$$F$$$US"),
-        "drug": lines("primaryid$caseid$drug_seq$role_cod$drugname", "101$10$1$PS$Aspirin"),
+        "drug": lines(
+            "primaryid$caseid$drug_seq$role_cod$drugname",
+            "101$10$1$PS$Aspirin",
+            "201$20$1$PS$Ibuprofen",
+        ),
         "reac": lines("primaryid$caseid$pt$drug_rec_act", "101$10$Nausea$", "201$20$Rash$"),
         "indi": lines("primaryid$caseid$indi_drug_seq$indi_pt", "101$10$1$Pain"),
         "outc": lines("primaryid$caseid$outc_cod", "101$10$HO"),

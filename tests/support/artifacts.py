@@ -210,7 +210,7 @@ def unprotected_of(
     if not free:
         return None
     held = {
-        (row[case_id_of(told)], normalize("NFC", str(row[column["name"]]).strip()).upper())
+        (row[case_id_of(told)], _value_of(row, column["name"]))
         for table in told["tables"]
         for column in table["columns"]
         if column["role"] == "sensitive"
@@ -221,6 +221,14 @@ def unprotected_of(
         "values": sum(free.values()), "all_values": len(free),
         "held_unprotected": sum(known), "held": len(known),
     }  # fmt: skip
+
+
+def _value_of(row: dict[str, Any], name: str) -> str | None:
+    """By what a term is counted: its key, or its spelling where rows have none."""
+    if f"{name}_key" in row:
+        key: str | None = row[f"{name}_key"]
+        return key
+    return normalize("NFC", str(row[name]).strip()).upper()
 
 
 def _recatalogue(folder: Path, told: dict[str, Any], kind: type[Manifest | RangeManifest]) -> None:

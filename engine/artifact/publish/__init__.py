@@ -62,7 +62,7 @@ from srsql.engine.models import MODELS
 from srsql.engine.release.exposure import Consent, links_handed_on
 from srsql.engine.release.request import is_range, range_ends
 from srsql.engine.warehouse.database_file import need_usable
-from srsql.engine.warehouse.releases import released_terms, staleness
+from srsql.engine.warehouse.releases import key_of, released_terms, staleness
 from srsql.engine.warehouse.scratch import private_folder, sync
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -205,19 +205,20 @@ def publish(
                     for number, release in enumerate(releases):
                         done = f"{number} of {len(releases)} quarters; {release.quarter}: "
                         step(f"{done if len(releases) > 1 else ''}lineage")
-                        plans = _plans(warehouse, dataset, release, key)
-                        known = prove_texts(warehouse, dataset, release, publication.not_ids)
+                        own = dataset.keyed(key_of(warehouse, release.release_id))
+                        plans = _plans(warehouse, own, release, key)
+                        known = prove_texts(warehouse, own, release, publication.not_ids)
                         step(f"{done if len(releases) > 1 else ''}rows")
                         label = release.quarter if len(releases) > 1 else None
                         rows = files.stage(plans, number, label)
                         model = str(public_facts(warehouse, release)["model"])
                         told = thresholds_of(warehouse, release.release_id, model)
                         made.append(Made(
-                            release, rows, files.shown(dataset, number, label),
-                            files.unprotected(dataset, rows, told, number, label), known,
+                            release, own, rows, files.shown(own, number, label),
+                            files.unprotected(own, rows, told, number, label), known,
                         ))  # fmt: skip
                     parts = claims(
-                        warehouse, dataset, made, key, form, publication.stated,
+                        warehouse, made, key, form, publication.stated,
                         csv_safe=publication.csv_safe,
                     )  # fmt: skip
                     cases = files.released_cases(dataset, parts)

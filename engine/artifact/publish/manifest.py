@@ -24,15 +24,16 @@ from srsql.engine.artifact.documents import (
     readme,
 )
 from srsql.engine.artifact.format import (
+    CATALOGUED,
     COUNTS,
     DICTIONARY,
     HIERARCHIES,
+    KEYED,
     MANIFEST,
     NOT_IDS,
     README,
     SUMS,
     THRESHOLDS,
-    VERSION,
     AnyManifest,
     Attribute,
     Counts,
@@ -168,6 +169,8 @@ class Made:
     """The rows of one release, as they were staged."""
 
     release: PublishableRelease
+    dataset: Dataset
+    """As it was released: it says by which version of their key terms are compared."""
     tables: list[Table]
     shown: tuple[ShownCases, ...] = ()
     """How exactly its rows show each quasi-identifier."""
@@ -213,14 +216,13 @@ def read_stated(dataset: Dataset, told: Mapping[str, Any]) -> Stated:
 
 
 def claims(
-    warehouse: Warehouse, dataset: Dataset, made: Sequence[Made], key: bytes | None, form: Format,
-    stated: Stated, *, csv_safe: bool = False,
+    warehouse: Warehouse, made: Sequence[Made], key: bytes | None, form: Format, stated: Stated, *,
+    csv_safe: bool = False,
 ) -> list[Manifest]:  # fmt: skip
     """What is claimed of each quarter, before there are files that it could vouch for.
 
     Args:
         warehouse: where the releases are.
-        dataset: that was released.
         made: the releases that are published, with their tables.
         key: of the pseudonyms; None: ids are as they were released.
         form: of the tables.
@@ -234,7 +236,7 @@ def claims(
     told = {"csv_safe": csv_safe, "stated": stated}
     parts = [
         _told_words(
-            _claims(warehouse, dataset, each.release, key, each.tables, form), each
+            _claims(warehouse, each.dataset, each.release, key, each.tables, form), each
         ).model_copy(update={**told, "shown": each.shown, "unprotected": each.unprotected})
         for each in made
     ]
@@ -242,7 +244,7 @@ def claims(
         return parts
     several: list[Manifest] = [QuarterManifest(**dict(part)) for part in parts]
     for part in several[1:]:
-        for what in ("software_version", "attributes", "report_table"):
+        for what in ("software_version", "attributes", "report_table", "term_key"):
             if getattr(part, what) != getattr(parts[0], what):
                 raise PublishError(
                     f"{part.quarter} has another {what.replace('_', ' ')} than {parts[0].quarter}: "
@@ -323,7 +325,7 @@ def _whole(parts: list[Manifest], released_cases: int | None) -> AnyManifest:
         return parts[0]
     first = parts[0]
     return RangeManifest(
-        artifact_version=VERSION,
+        artifact_version=first.artifact_version,
         software_version=first.software_version,
         dataset=first.dataset,
         series=first.series,
@@ -357,7 +359,7 @@ def _claims(
     attacks = str(facts.pop("attacks"))
     model = str(facts.pop("model"))
     return Manifest(
-        artifact_version=VERSION,
+        artifact_version=KEYED if dataset.term_key else CATALOGUED,
         software_version=facts.pop("software_version"),
         dataset=dataset.name,
         dataset_version=facts.pop("dataset_version"),

@@ -54,7 +54,7 @@ from srsql.engine.terms.baskets import term_queries
 from srsql.engine.warehouse.catalog import normalized
 from srsql.engine.warehouse.database_file import connection
 from srsql.engine.warehouse.frames import FORMULA, NUMBER
-from srsql.engine.warehouse.layout import CLUSTER, Built
+from srsql.engine.warehouse.layout import CLUSTER, Built, key_column, key_columns
 from srsql.engine.warehouse.releases import NOT_IDS, Release
 from srsql.engine.warehouse.statements import (
     column,
@@ -236,12 +236,19 @@ def _columns(dataset: Dataset, source: DatasetTable, *, numbers: bool) -> tuple[
         plain = "serial number" if name in source.serial else "published as it is"
         if dataset.makes(source.name, name):
             plain = "derived"
-        role, most = roles.get((source.name, name), plain), source.longest(name)
-        told = {"max_length": most} if most != LONGEST else {}
-        columns.append(
-            Column.model_validate({"name": name, "type": "VARCHAR", "role": role, **told})
-        )
-    return tuple(columns)
+        role = roles.get((source.name, name), plain)
+        columns.append(_text_column(name, role, source.longest(name)))
+    keys = key_columns(dataset, source.name)
+    return (
+        *columns,
+        *(_text_column(key, "term key", source.longest(name)) for name, key in keys.items()),
+    )
+
+
+def _text_column(name: str, role: str, most: int) -> Column:
+    """A column of texts; how long one may be is told where it is not the usual."""
+    told = {"max_length": most} if most != LONGEST else {}
+    return Column.model_validate({"name": name, "type": "VARCHAR", "role": role, **told})
 
 
 def _region(qid: Qid) -> list[Column]:
@@ -400,7 +407,7 @@ class Staging:
         cells: list[exp.Query] = [
             exp.select(
                 column(dataset.case_id, "t").as_("holder"),
-                normalized(column(each.name, "t")).as_("value"),
+                _value(dataset, column(each.name, "t")).as_("value"),
             ).from_(self._place(number, item.name, quarter))
             for item in tables
             for each in item.columns
@@ -469,6 +476,11 @@ class Staging:
             self.con.execute(comment_statement("artifact", comment))
         self.con.execute("CHECKPOINT artifact")
         self.con.execute("DETACH artifact")
+
+
+def _value(dataset: Dataset, term: exp.Column) -> exp.Expr:
+    """By what a staged term is counted: the key that was released beside it."""
+    return column(key_column(term.name), "t") if dataset.term_key else normalized(term)
 
 
 def _how_shown(dataset: Dataset, qid: Qid) -> exp.Case:

@@ -65,7 +65,8 @@ function asWords(quarters, {ranges, nodes, terms, group, withheld}) {
       ...(high.trim() ? [`to ${high.trim()}`] : []), ...(unit ? [unit] : [])].join(" ");
   });
   for (const {attribute, node} of nodes) words.push(`${attribute} ${node}`);
-  for (const {table, column, value} of terms) words.push(`${column} ${upper(value)} (${table})`);
+  for (const term of terms)
+    words.push(`${term.column} ${askedText(quarters[0].part, term)} (${term.table})`);
   if (!words.length) words.push("no condition");
   words.push(names.length > 1 ? `quarters ${names[0]} to ${names[names.length - 1]}` : `quarter ${names[0]}`);
   if (group) words.push(`grouped by ${group.table ? `${group.column} (${group.table})` : "quarter"}`);
@@ -109,6 +110,19 @@ function notesOf(quarters, question, counts, most) {
   return notes;
 }
 
+/** Whether the texts of a column are terms that are compared by their keys.
+ *
+ * @param {Manifest} part
+ * @param {Group} of */
+const isKeyed = (part, {table, column}) => termKeyOf(part) > 0 && part.tables.some(each =>
+  each.name === table && each.columns.some(({name, role}) => name === column && OF_TERMS.includes(role)));
+
+/** A text that is asked for, as it is compared.
+ *
+ * @param {Manifest} part
+ * @param {Term} term */
+const askedText = (part, term) => isKeyed(part, term) ? termKey(term.value) : upper(term.value);
+
 /** The question as srsql query takes it.
  *
  * @param {Quarter[]} quarters
@@ -121,14 +135,16 @@ function sqlOf([{part}], question) {
   const id = /** @type {Declared} */ (own).name;
   /** @param {string} value */
   const quoted = value => `'${value.replaceAll("'", "''")}'`;
-  const by = group && (group.table ? `upper(${group.table}.${group.column})` : `${reports}.quarter`);
+  /** @param {Group} of */
+  const compared = of => isKeyed(part, of) ? `${of.table}.${of.column}` : `upper(${of.table}.${of.column})`;
+  const by = group && (group.table ? compared(group) : `${reports}.quarter`);
   const joins = askedOf(question).map(each => each.table).filter(name => name !== reports);
   const conditions = question.ranges.flatMap(({attribute, low, high}) =>
     [...(low.trim() ? [`${attribute} >= ${low.trim()}`] : []),
       ...(high.trim() ? [`${attribute} <= ${high.trim()}`] : [])]);
   for (const {attribute, node} of question.nodes) conditions.push(`${attribute} = ${quoted(node)}`);
-  for (const {table: of, column, value} of question.terms)
-    conditions.push(`upper(${of}.${column}) = ${quoted(upper(value))}`);
+  for (const term of question.terms)
+    conditions.push(`${compared(term)} = ${quoted(askedText(part, term))}`);
   return `SELECT ${by ? `${by} AS "group", ` : ""}count(DISTINCT ${reports}.${id}) FROM ${reports}`
     + joins.map(name => ` JOIN ${name} USING (${id})`).join("")
     + (conditions.length ? ` WHERE ${conditions.join(" AND ")}` : "")

@@ -18,6 +18,7 @@ const CHECKS = new Map([
   ["k", "at least k cases share every region"],
   ["theta", "no value is held by a larger share of a region's cases than its threshold"],
   ["thresholds", "thresholds are given of released values only, each once, as the parameters say"],
+  ["term keys", "beside every term stands the key of its spelling, by which terms are compared"],
   ["sets", "each quasi-identifier is in a protected set, and what all sets single out is as told"],
   ["declaration", "roles, domains and hierarchies are the dataset's, where it ships with srsql"],
   ["series", "the artifacts follow each other in one series, with ids that can be compared"],
@@ -29,7 +30,10 @@ const CHECKS = new Map([
 const OF_SERIES = ["series", "new k", "new theta", "cover"];
 /** The check of what is only claimed where sets of quasi-identifiers are protected each by itself. */
 const OF_SETS = "sets";
-const OF_ROWS = [...CHECKS.keys()].slice(2, -OF_SERIES.length).filter(name => name !== OF_SETS);
+/** The check of artifacts whose terms have keys. */
+const OF_KEYS = "term keys";
+const OF_ROWS = [...CHECKS.keys()].slice(2, -OF_SERIES.length)
+  .filter(name => name !== OF_SETS && name !== OF_KEYS);
 /** Places that are named of each check. */
 const MOST_PLACES = 5;
 /** Reader's words for what no page can see, whatever the artifact. */
@@ -155,7 +159,7 @@ function checkManifest(artifact, digests) {
  *   trees: Map<string, Tree>, cases: Cases}} Quarter One quarter with its rows.
  */
 
-/** The thresholds of one quarter, by the normal form of their value.
+/** The thresholds of one quarter, by their value as terms are compared.
  *
  * @param {Artifact} artifact
  * @param {Manifest} part
@@ -178,7 +182,7 @@ function readThresholds(artifact, part, bytes) {
     const theta = /** @type {[bigint, bigint]} */ ([BigInt(num), BigInt(den)]);
     if (uniform && theta[0] * uniform[1] !== theta[1] * uniform[0])
       faults.push(`${told}, the parameter theta is ${part.parameters.theta}`);
-    const key = upper(value);
+    const key = thresholdValue(part, value);
     if (values.has(key)) faults.push(`${printable(value)} has two thresholds`);
     values.set(key, theta);
   }
@@ -288,7 +292,8 @@ function checkDeclaration({part, trees}) {
   const shipped = SHIPPED.find(dataset => dataset.name === part.dataset
     && (dataset.version === part.dataset_version || dataset.earlier.includes(part.dataset_version)));
   if (!shipped) return null;
-  const check = new Check("declaration", 0), roles = new Map(shipped.columns);
+  const check = new Check("declaration", 0), keyed = termKeyOf(part) > 0;
+  const roles = new Map(shipped.columns.filter(([, role]) => keyed || role !== OF_KEY));
   if (shipped.version !== part.dataset_version) for (const name of shipped.optional) roles.delete(name);
   const apart = (part.terms?.attributes ?? []).map(name => name.split("/")[0]);
   for (const table of part.tables) {

@@ -179,13 +179,13 @@ function askedOf({terms, group}) {
     group: group?.table === table ? group.column : null}));
 }
 
-/** The codes of a column whose upper case is that of a text.
+/** The codes of a column whose texts are compared as one text is.
  *
  * @param {Column} column
  * @param {string} value */
 function sameText(column, value) {
-  const wanted = upper(value);
-  return Uint8Array.from(column.dictionary.values, known => Number(upper(known) === wanted));
+  const wanted = comparedAs(column, value);
+  return Uint8Array.from(comparedTexts(column), known => Number(known === wanted));
 }
 
 /** The cases of a quarter that meet what is asked of a table, by group.
@@ -205,7 +205,7 @@ function matchingCases({tables}, asked, take) {
   const tests = asked.terms.map(term => ({column: find(term.column),
     same: sameText(find(term.column), term.value)}));
   const group = asked.group === null ? null : find(asked.group);
-  const keys = group?.dictionary.values.map(upper);
+  const keys = group ? comparedTexts(group) : null;
   const {patient} = idsOf(/** @type {Rows} */ (table));
   for (let row = 0; row < (table?.rows ?? 0); row++) {
     if (tests.some(({column, same}) => column.codes[row] < 0 || !same[column.codes[row]])) continue;
@@ -344,14 +344,14 @@ function withReleasedNames(quarters, question) {
  * @param {number} most
  * @returns {string[]} */
 function suggestions(quarters, {table, column}, typed, most) {
-  const wanted = upper(typed.trim()), found = new Set();
+  const found = /** @type {Set<string>} */ (new Set());
+  let wanted = "";
   for (const {tables} of quarters)
     for (const each of tables.get(table)?.columns ?? [])
-      if (each.name === column)
-        for (const value of each.dictionary.values) {
-          const name = upper(value);
-          if (name.includes(wanted)) found.add(name);
-        }
+      if (each.name === column) {
+        wanted = comparedAs(each, typed.trim());
+        for (const name of comparedTexts(each)) if (name.includes(wanted)) found.add(name);
+      }
   return [...found].sort((one, two) => Number(two.startsWith(wanted)) - Number(one.startsWith(wanted))
     || byCodePoint(one, two)).slice(0, most);
 }

@@ -6,10 +6,10 @@ const CATALOGUES = ["datapackage.json", "croissant.json", "dcat.jsonld", "prov.j
 /** Files that a computer's system puts into a folder that is looked at. They are not read, and whatever
  * lists one as a file of the artifact lists a file that is missing. */
 const LEFT_BY_SYSTEMS = [".DS_Store", "Thumbs.db", "desktop.ini"];
-const VERSION = 4, MOST_OF_MANIFEST = 2 ** 26;
+const VERSION = 5, MOST_OF_MANIFEST = 2 ** 26;
 const ROLES = ["report id", "case id", "period", "lower bound", "upper bound", "node", "sensitive",
-  "quasi-sensitive", "serial number", "published as it is", "derived", "cluster", "records", "joint cluster",
-  "chunk", "subrecord", "record", "term"];
+  "quasi-sensitive", "term key", "serial number", "published as it is", "derived", "cluster", "records",
+  "joint cluster", "chunk", "subrecord", "record", "term"];
 /** @type {Map<string, string[]>} Table of terms that are told apart -> its first columns. */
 const TERM_TABLES = new Map([
   ["clusters", ["cluster", "records"]], ["joint_clusters", ["joint", "cluster"]],
@@ -108,7 +108,7 @@ const FILES = mapOf(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, DIGEST);
 const UNREAD = such(value => value === null || typeof value === "object");
 /** @type {Record<string, Shape>} */
 const QUARTER = {
-  artifact_version: oneOf(1, 2, 3, 4), software_version: ANY_TEXT, dataset: text(NAME),
+  artifact_version: oneOf(1, 2, 3, 4, 5), software_version: ANY_TEXT, dataset: text(NAME),
   dataset_version: WHOLE, dataset_fingerprint: DIGEST, series: ANY_TEXT, quarter: ANY_TEXT,
   earlier_releases: listOf(ANY_TEXT), format: oneOf("parquet", "csv", "duckdb"),
   case_ids: oneOf("as released", "pseudonym"), key_id: orNull(DIGEST), model: ANY_TEXT,
@@ -133,7 +133,7 @@ const QUARTER = {
   "qid_sets?": orNull(listOf(record({name: text(NAME), attributes: listOf(text(NAME), 1)}), 2)),
 };
 const ONE = record({...QUARTER, files: FILES});
-const SEVERAL = record({artifact_version: oneOf(3, 4), software_version: ANY_TEXT,
+const SEVERAL = record({artifact_version: oneOf(3, 4, 5), software_version: ANY_TEXT,
   dataset: text(NAME), series: ANY_TEXT, format: oneOf("parquet", "csv", "duckdb"),
   quarters: listOf(record({...QUARTER, "files?": FILES}), 2), "released_cases?": orNull(COUNT),
     files: FILES});
@@ -233,7 +233,7 @@ function partFaults(artifact, part) {
     faults.push(`perturbed is ${part.perturbed}, of ${printable(part.model)} it is not`);
   if (part.earlier_releases.some(quarter => byCodePoint(quarter, part.quarter) > 0))
     faults.push("earlier_releases names a later quarter");
-  return faults;
+  return [...faults, ...keyFaults(part)];
 }
 
 /** @param {Artifact} artifact
@@ -295,6 +295,7 @@ function severalFaults({parts}) {
     [name, file, columns.map(c => [c.name, c.type, c.role, c.attribute ?? null,
       c.max_length ?? null])]), part.report_table,
   !part.terms, part.attributes, part.case_ids, part.csv_safe ?? false, part.artifact_version,
+  termKeyOf(part),
   part.software_version, part.dataset, part.series, part.format]);
   for (const part of parts) {
     if (shape(part) !== shape(first))

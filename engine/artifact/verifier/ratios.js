@@ -140,8 +140,9 @@ function comparedOver(quarters, question, tables) {
  * @param {Asked[]} tables */
 function ratioNotes(quarters, question, tables) {
   const hidden = tables.map(({terms}) => hiddenOf(quarters, terms));
-  const [first, second] = tables.map(({terms}) => terms.map(({column, value}) =>
-    `${column} ${printable(upper(value))}`).join(" and "));
+  const {part} = quarters[0];
+  const [first, second] = tables.map(({terms}) => terms.map(term =>
+    `${term.column} ${printable(askedText(part, term))}`).join(" and "));
   const notes = [`the first is ${first}, the second ${second}: PRR = (a / (a + b)) / (c / (c + d)), with `
     + "its interval of 95 % (Katz), of expected counts and of known ones; bounds: between these lies "
     + "the PRR of the released cases, whatever values of their regions are true",

@@ -321,7 +321,7 @@ function valuesOfCases({part, tables}) {
     for (const column of patient ? table.columns : []) {
       if (column.role !== "sensitive" || !patient) continue;
       const codes = column.dictionary.values.map(spelling => {
-        const value = normalForm(spelling, part.artifact_version);
+        const value = termValue(part, spelling);
         return value ? all.code(value) : -1;
       });
       for (let row = 0; row < table.rows; row++) {
@@ -346,7 +346,7 @@ function checkTheta(quarter, cases) {
   const check = new Check("theta", 0), {thresholds} = quarter, sizes = regionSizes(cases);
   let closest = 0;
   for (const {region, value, count} of valuesByRegion(quarter)) {
-    const theta = thresholds.values.get(upper(value));
+    const theta = thresholds.values.get(thresholdValue(quarter.part, value));
     check.total += 1;
     const used = theta && theta[0] < theta[1]
       ? count / sizes[region] / (Number(theta[0]) / Number(theta[1])) : 0;
@@ -393,7 +393,7 @@ function* valuesByRegion(quarter) {
 function checkThresholds(quarter) {
   const {thresholds} = quarter, {values} = valuesOfCases(quarter);
   const check = new Check("thresholds", thresholds.total, thresholds.faults);
-  const known = new Set(values.map(upper));
+  const known = new Set(values.map(value => thresholdValue(quarter.part, value)));
   for (const value of thresholds.values.keys())
     if (!known.has(value)) check.add(() => `${printable(value)} is in no row`);
   return check;

@@ -40,8 +40,8 @@ class Dictionary {
 
 /**
  * @typedef {{name: string, type: string, role: string, attribute: string | null,
- *   max_length?: number | null, dictionary: Dictionary, codes: number[]}} Column A missing value has
- *   the code -1.
+ *   max_length?: number | null, dictionary: Dictionary, codes: number[], keyed: boolean}} Column A
+ *   missing value has the code -1; keyed: its texts are terms that are compared by their keys.
  * @typedef {{name: string, columns: Column[], rows: number}} Rows Of one quarter.
  */
 
@@ -174,7 +174,8 @@ function emptyTables({parts, ids}, place) {
     const columns = table.columns.map(column => {
       const dictionary = ids.get(column.role) ?? shared.get(column.name) ?? new Dictionary();
       shared.set(column.name, dictionary);
-      return {...column, attribute: column.attribute ?? null, dictionary,
+      const keyed = termKeyOf(part) > 0 && OF_TERMS.includes(column.role);
+      return {...column, attribute: column.attribute ?? null, dictionary, keyed,
         codes: /** @type {number[]} */ ([])};
     });
     return {name: table.name, columns, rows: 0};

@@ -123,7 +123,7 @@ function newCaseChecks(quarters, judged, first) {
     });
     for (const {region, value, count} of valuesByRegion(seen)) {
       theta.total += 1;
-      const [num, den] = thresholds.values.get(upper(value)) ?? [1n, 1n];
+      const [num, den] = thresholds.values.get(thresholdValue(part, value)) ?? [1n, 1n];
       const most = BigInt(Math.max(fresh[region], part.k));
       if (num < den && BigInt(count) * den > num * most)
         theta.add(() => `${place(region)}: ${count} cases hold ${printable(value)}, ${fresh[region]} are `

@@ -177,7 +177,8 @@ function checked(artifact, checks, bytes, digests) {
   const about = {facts, parts, quarters: printable(parts.map(part => part.quarter).join(", "))};
   checks.push(checkManifest(artifact, digests));
   const found = checks.map(check => shown(check)), why = NO_ROWS_COUNTED;
-  const due = parts.some(part => part.qid_sets) ? [...OF_ROWS, OF_SETS] : OF_ROWS;
+  const due = [...OF_ROWS, ...(parts.some(part => part.qid_sets) ? [OF_SETS] : []),
+    ...(parts.some(termKeyOf) ? [OF_KEYS] : [])];
   if (shapeFaults(artifact).length) return result(found, due, {...about, why});
   if (first.format === "duckdb") {
     const other = "the tables are in a DuckDB file, which this page does not read: ask the publisher "
@@ -249,8 +250,7 @@ function checkPart(artifact, part, tables, bytes, notShown) {
     const cases = part.report_table === null ? NOBODY : casesOf(part, tables);
     quarter = {part, tables, thresholds, trees, cases};
     if (part.report_table !== null) checks.push(...checkRows(quarter, cases, faults));
-    const sets = checkSets(quarter);
-    if (sets) checks.push(sets);
+    for (const more of [checkTermKeys(quarter), checkSets(quarter)]) if (more) checks.push(more);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     checks.push(new Check("bounds", 0, [error.message]));

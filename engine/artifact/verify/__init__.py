@@ -34,6 +34,7 @@ CHECKS = {
     "k": "at least k cases share every region",
     "theta": "no value is held by a larger share of a region's cases than its threshold",
     "thresholds": "thresholds are given of released values only, each once, as the parameters say",
+    "term keys": "beside every term stands the key of its spelling, by which terms are compared",
     "terms": "terms that are told apart are k^m-anonymous in every chunk, in clusters of k",
     "sets": "each quasi-identifier is in a protected set, and what all sets single out is as told",
     "derived": "what is claimed of derived columns follows from their rules, and rows show no more",

@@ -19,10 +19,12 @@ from srsql.engine.artifact.format import (
     COUNTS,
     DICTIONARY,
     DUCKDB_FILE,
+    KEY_VERSIONS,
+    KEYED,
     MANIFEST,
+    OF_KEY,
     README,
     TERM_TABLES,
-    VERSION,
     AnyManifest,
     Manifest,
     RangeManifest,
@@ -141,6 +143,7 @@ def claim_faults(manifest: Manifest) -> list[str]:
     """What the manifest says of the release and cannot be true at once."""
     faults = [*_order_faults(manifest), *_number_faults(manifest), *_promise_faults(manifest)]
     faults += _term_faults(manifest)
+    faults += _key_faults(manifest)
     if (manifest.case_ids == "pseudonym") != (manifest.key_id is not None):
         faults.append(f"case_ids is {manifest.case_ids!r}, key_id is {manifest.key_id!r}")
     told = manifest.parameters.get("ids")
@@ -175,7 +178,8 @@ def claims_not_shown(manifest: Manifest) -> list[str]:
 
 def written_here(manifest: Manifest) -> bool:
     """Whether this very version of the software says that it wrote the artifact."""
-    return manifest.software_version == __version__ and manifest.artifact_version == VERSION
+    version = KEYED if manifest.term_key else CATALOGUED
+    return manifest.software_version == __version__ and manifest.artifact_version == version
 
 
 def _unclaimed(kind: type[GroupingModel]) -> list[str]:
@@ -343,6 +347,24 @@ def _term_faults(manifest: Manifest) -> list[str]:
         if table.name not in TERM_TABLES
         and column.name in {name.partition("/")[0] for name in claim.attributes}
     ]
+
+
+def _key_faults(manifest: Manifest) -> Iterator[str]:
+    """Where the manifest contradicts itself about keys of terms."""
+    told = manifest.parameters.get("term_key", 0)
+    if told not in KEY_VERSIONS:
+        known = " and ".join(map(str, KEY_VERSIONS))
+        yield f"parameter term_key is {told!r}, this srsql knows {known}"
+    if (manifest.artifact_version >= KEYED) != (manifest.term_key > 0):
+        yield f"term_key is {told!r}, in version {manifest.artifact_version}"
+    for item in manifest.tables:
+        terms = [c.name for c in item.columns if c.role in ("sensitive", "quasi-sensitive")]
+        due = {f"{name}_key" for name in terms} if manifest.term_key else set()
+        found = {c.name for c in item.columns if c.role == OF_KEY}
+        for name in sorted(due - found):
+            yield f"{item.name} has no column {name} with the keys of terms"
+        for name in sorted(found - due):
+            yield f"{item.name}.{name} is told to have keys, and is beside no column of terms"
 
 
 def _given(kind: type[GroupingModel], manifest: Manifest) -> dict[str, Any]:

@@ -71,10 +71,10 @@ def shipped_dataset(manifest: Manifest) -> Dataset | None:
     """
     if manifest.dataset not in builtin_names():
         return None
-    dataset = with_shown(manifest, load_dataset(manifest.dataset))
+    dataset = with_shown(manifest, load_dataset(manifest.dataset).keyed(manifest.term_key))
     if manifest.dataset_version in dataset.earlier_versions:
         dataset = load_dataset(manifest.dataset).model_copy(
-            update={"version": manifest.dataset_version}
+            update={"version": manifest.dataset_version, "term_key": manifest.term_key}
         )
     if dataset.version != manifest.dataset_version:
         return None
@@ -222,6 +222,8 @@ def expected_columns(dataset: Dataset, table: Table) -> dict[str, Shape]:
             if any(a.table == table.name and a.column == name for a in attributes):
                 role = kind
         columns[name] = ("VARCHAR", role, None)
+        if dataset.term_key and role in ("sensitive", "quasi-sensitive"):
+            columns[f"{name}_key"] = ("VARCHAR", "term key", None)
     return columns
 
 

@@ -27,6 +27,12 @@ from srsql.engine.artifact.verify.reading import (
     run_step,
     text,
 )
+from srsql.engine.artifact.verify.term_keys import (
+    KeyedItems,
+    keep_keys,
+    key_checks,
+    spelling_faults,
+)
 from srsql.engine.checks import measured
 from srsql.engine.checks.term_chunks import (
     KERNELS,
@@ -108,7 +114,7 @@ def check_rows(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest)
         replace(check, faults=[*check.faults, *uniform]) if check.name == "thresholds" else check
         for check in checks
     ]
-    return [*checks, _bounds(con, folder, manifest)]
+    return [*checks, *key_checks(con, manifest), _bounds(con, folder, manifest)]
 
 
 def checks_by_set(
@@ -213,6 +219,7 @@ def add_artifact(
     Raises:
         ValueError: the thresholds cannot be read.
     """
+    keep_keys(con, manifest)
     for name, rows in row_queries(manifest).items():
         con.execute(create(exp.to_table(f"srsql_{name}"), rows, temp=True))
     terms, nums, dens = read_thresholds(folder, manifest)
@@ -220,7 +227,9 @@ def add_artifact(
         query("artifact/reading", "add_thresholds"),
         {"artifact": number, "terms": terms, "nums": nums, "dens": dens},
     )
-    facts = {"artifact": number, "version": manifest.artifact_version}
+    facts = {
+        "artifact": number, "version": manifest.artifact_version, "term_key": manifest.term_key,
+    }  # fmt: skip
     run_step(con, "artifact/artifact_rows", facts)
 
 
@@ -402,6 +411,7 @@ def check_chunks(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifes
     faults += [*share_faults(told), *faults_of_values]
     faults += [f"{row.measure} ({row.scope}): {row.violating:,.0f}" for row in broken]
     faults += _crowded(reader, manifest)
+    faults += spelling_faults(con, manifest)
     return [Check("terms", faults, sum(known[name] for name in TERM_TABLES))]
 
 
@@ -413,7 +423,8 @@ def _told(
     theta = {
         value: Fraction(num, den) for value, num, den in zip(*thresholds, strict=True) if den > 0
     }
-    items = Items(frozenset(manifest.terms.sensitive or ()))
+    kind = KeyedItems if manifest.term_key else Items
+    items = kind(frozenset(manifest.terms.sensitive or ()))
     yield from told_values(reader, tables, items, theta, manifest.terms.m)
 
 

@@ -89,6 +89,7 @@ from srsql.engine.artifact.verify.rows import (
     region_text,
     run_check,
 )
+from srsql.engine.artifact.verify.term_keys import TERM_KEYS
 from srsql.engine.artifact.verify.texts import text_check
 from srsql.engine.errors import SrsqlError, VerifyError, one_line
 from srsql.engine.warehouse.statements import (
@@ -251,12 +252,12 @@ def _verify_part(
 
     ``beside``: the checks of the whole artifact, that of what its files hold last.
     """
-    objects = beside[-1]
+    objects, due = beside[-1], _OF_ROWS + ((TERM_KEYS,) if manifest.term_key else ())
     claims = Check("manifest", claim_faults(manifest), 1)
     found, complete = ([objects], False) if objects.faults else load(con, folder, manifest)
     checks = [claims, *found]
     if not complete:
-        return _Part(place, tuple(checks), tuple(n for n in _OF_ROWS if n != "columns"))
+        return _Part(place, tuple(checks), tuple(n for n in due if n != "columns"))
     unproved: list[str] = []
     try:
         texts, accepted = text_check(con, manifest)
@@ -275,7 +276,7 @@ def _verify_part(
             unproved.append(NOT_THEIR_IDS.format(quarter=manifest.quarter, ids=accepted))
     except (ValueError, duckdb.Error) as error:
         checks[0] = replace(claims, faults=[*claims.faults, one_line(error)])
-        return _Part(place, tuple(checks), _OF_ROWS[len(LOAD_CHECKS) :])
+        return _Part(place, tuple(checks), due[len(LOAD_CHECKS) :])
     if manifest.report_table is None:
         return _Part(place, tuple(checks), (), manifest, tuple(unproved))
     if any(check.faults for check in (*beside, *checks)):

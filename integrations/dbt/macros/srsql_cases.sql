@@ -13,20 +13,22 @@
 {% endmacro %}
 
 {#
-  (case_id, within_*, item_table, item): the terms that cases hold, each once, in their normal form.
+  (case_id, within_*, attribute, item): the terms that cases hold, each once whatever its spelling.
 
   items: a list of {relation, column, attribute (what tells equal terms of two columns apart; without
-  one the same term in two columns is one value)}.
+  one the same term in two columns is one value), key (the column with the keys of the terms; without
+  it `<column>_key`, where the relation has that)}.
 #}
 {% macro srsql_items(case_id, items, within) %}
     {% for each in items %}
+    {% set value = srsql.srsql_value(each['relation'], 't', each['column'], each.get('key')) %}
     select distinct
         t.{{ each.get('case_id', case_id) }} as case_id,
         {% for name in within %}t.{{ name }} as within_{{ loop.index }},{% endfor %}
         '{{ each.get('attribute', '') }}' as attribute,
-        {{ srsql.srsql_term('t.' ~ each['column']) }} as item
+        {{ value }} as item
     from {{ each['relation'] }} as t
-    where {{ srsql.srsql_term('t.' ~ each['column']) }} <> ''
+    where {{ value }} <> ''
     {% if not loop.last %}union{% endif %}
     {% endfor %}
 {% endmacro %}

@@ -9,6 +9,11 @@ SELECT
     unnest($nums::BIGINT[]) AS theta_num,
     unnest($dens::BIGINT[]) AS theta_den;
 
+-- name: keep_keys
+-- Every spelling of the terms of a quarter and its key: $spellings and $keys, side by side.
+CREATE OR REPLACE TEMP TABLE srsql_term_spelling AS
+SELECT unnest($spellings::VARCHAR[]) AS spelling, unnest($keys::VARCHAR[]) AS key;
+
 -- name: follows_on
 -- Whether the period $2 is the one just after $1.
 SELECT srsql.follows_on($1, $2) AS follows;

@@ -3,10 +3,11 @@
 --   release. region is the text of a row's published quasi-identifiers. A value is the normal form
 --   of a term: without characters that nobody can see (Unicode's Default_Ignorable_Code_Point), nor
 --   white space at its ends, composed (NFC), in upper case; artifacts of version 1 ($version) had
---   it trimmed and in upper case only. The same term in two columns is one.
--- Parameters: artifact, version
+--   it trimmed and in upper case only, and where terms have keys ($term_key is not 0) it is the key
+--   of its spelling. The same term in two columns is one.
+-- Parameters: artifact, version, term_key
 -- Reads: report_row(position, report_id, case_id, period, region), sensitive_cell(case_id,
---   spelling)
+--   spelling), term_spelling(spelling, key)
 -- Writes: case_region(artifact, region, case_id), case_value(artifact, case_id, value)
 -- Source: SPEC sections 2 and 16; Lin 2016, Definition 3.
 
@@ -44,7 +45,15 @@ normalized AS (
 
 SELECT DISTINCT
     $artifact::INTEGER AS artifact,
+    h.case_id::VARCHAR AS case_id,
+    k.key AS value
+FROM temp.main.srsql_sensitive_cell AS h
+INNER JOIN temp.main.srsql_term_spelling AS k ON h.spelling = k.spelling
+WHERE $term_key::INTEGER > 0 AND k.key IS NOT NULL
+UNION ALL
+SELECT DISTINCT
+    $artifact::INTEGER AS artifact,
     n.case_id,
     upper(CASE WHEN $version::INTEGER = 1 THEN n.value ELSE nfc_normalize(n.value) END) AS value
 FROM normalized AS n
-WHERE n.value <> '';
+WHERE $term_key::INTEGER = 0 AND n.value <> '';

@@ -21,8 +21,8 @@ SELECT
         srsql.quoted_fields(r.text, $delimiter, $field), $controls, $ends
     ) AS field,
     CASE
-        WHEN regexp_matches(r.text, $opens) THEN 'a quote is opened and not closed in that line'
-        WHEN NOT regexp_matches(r.text, $closed) THEN 'text follows the closing quote of a field'
+        WHEN NOT regexp_matches(r.text, $closed)
+            THEN 'a quote is opened and not closed in that line'
     END AS fault
 FROM temp.main.srsql_record AS r
 WHERE r.line = 1;

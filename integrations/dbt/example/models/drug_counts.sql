@@ -1,8 +1,9 @@
--- Cases of each drug, for a page that shows nothing of single cases.
+-- Cases of each drug, whatever its spelling, for a page that shows nothing of single cases.
+{% set drug = srsql.srsql_value(source('artifact', 'drug'), 'r', 'drugname') %}
 select
     r.quarter,
-    {{ srsql.srsql_term('r.drugname') }} as drug,
+    {{ drug }} as drug,
     count(distinct r.caseid) as cases
 from {{ source('artifact', 'drug') }} as r
-group by r.quarter, {{ srsql.srsql_term('r.drugname') }}
+group by r.quarter, {{ drug }}
 having count(distinct r.caseid) >= {{ var('k', 5) }}

@@ -4,7 +4,7 @@
   items) leaves fewer than `candidates` cases of its region. Regions of the release stand for what is
   known of the patient, so that no case is missed: who knows less has more candidates.
 
-  items: a list of {relation, column, attribute}; known: 0 (the region alone), 1 or 2; candidates: 2
+  items: a list of {relation, column, attribute}, compared by their keys where there are any; known: 0 (the region alone), 1 or 2; candidates: 2
   finds cases that are left alone. Returns one row where the share is larger.
 #}
 {% test srsql_singling_out(

@@ -2,7 +2,8 @@
   No sensitive value is held by a larger share of the cases of a region than its threshold (Lin 2016,
   Definition 3; SPEC sections 5 and 16).
 
-  sensitive: a list of {relation, column}; the same term in two columns is one value. theta: one
+  sensitive: a list of {relation, column}; the same term in two columns is one value, and so are all
+  spellings of a term that have the same key (`<column>_key` beside them). theta: one
   threshold for all, as a share or a fraction such as '2/5'; or thresholds: a relation (value,
   theta_num, theta_den), as value-thresholds.csv of an artifact has it, in which a value without a
   threshold fails. Compared in whole numbers, never in fractions.
