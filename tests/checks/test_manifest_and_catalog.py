@@ -167,7 +167,7 @@ def audited(own_sql: Any) -> Any:
     insert("srsql.perturbed", [(5, 2, 0, 33, 33)])
     insert("srsql.threshold", [(5, 0, "FLU", 1, 1, 2, True), (5, 1, "HIV", 1, 1, 1, True)])
     insert("srsql.case_term", [(5, 0, 0, 1, True), (5, 1, 0, 1, True), (5, 2, 1, 1, True)])
-    insert("srsql.ss_rule", [(5, "pt", 1.0, 1.0, 3)])
+    insert("srsql.ss_rule", [(5, "pt", 1.0, 1.0, 3, False)])
     insert("srsql.case_flag", [(5, n, True, n == 1, None) for n in range(3)])
     own_sql.table(
         "identity",

@@ -324,10 +324,19 @@ def test_terms_that_are_told_without_rows_are_looked_at_as_well(
         warehouse.release(QUARTER, **usual)
 
 
+def call_drug(warehouse: Engine, report: int, name: str) -> None:
+    """Have the drugs of a report called so, and known by the key of that name."""
+    warehouse.sql(
+        "UPDATE raw_faers.drug SET drugname = ?, srsql_drugname = srsql.term_key(?::VARCHAR) "
+        "WHERE primaryid = ?",
+        [name, name, report],
+    )
+
+
 def test_a_text_with_the_ids_of_its_own_row_is_released_with_original_ids_alone(
     warehouse: Engine,
 ) -> None:
-    warehouse.sql(f"UPDATE raw_faers.drug SET drugname = 'Ada {OTHER}' WHERE primaryid = {OTHER}")
+    call_drug(warehouse, OTHER, f"Ada {OTHER}")
     warehouse.release(QUARTER, ids="original", **OPTIONS)
     with pytest.raises(PublishedIdError, match=f"with an id of another report or case .{OTHER}"):
         warehouse.release(QUARTER, series="other", ids="pseudonym", **OPTIONS, allow_linkable=True)
@@ -339,7 +348,7 @@ def test_a_number_that_is_no_id_is_released_where_it_is_named_and_told_to_whoeve
     """Codes with zeros in front are no ids; a number is, until somebody says that it is none."""
     names = {20110001: f"STUDY {OTHER}", 20110002: f"ATARAX /0{OTHER}/"}
     for report, name in names.items():
-        warehouse.sql(f"UPDATE raw_faers.drug SET drugname = '{name}' WHERE primaryid = {report}")
+        call_drug(warehouse, report, name)
     with pytest.raises(PublishedIdError, match=rf"1 of \d+ texts .*give --not-ids {OTHER}$"):
         warehouse.release(QUARTER, ids="original", **OPTIONS)
     warehouse.release(QUARTER, ids="original", **OPTIONS, not_ids=f"{OTHER}", draft=True)

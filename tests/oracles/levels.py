@@ -12,7 +12,7 @@ Table = Mapping[str, Iterable[str]]
 
 
 def names(table: Table, values: Iterable[str]) -> frozenset[str]:
-    """What values count as, in lower case: names, or themselves where the table lacks them."""
+    """What values count as, in lower case: their names, or themselves where there are none."""
     listed = {term.lower(): {name.lower() for name in called} for term, called in table.items()}
     found: set[str] = set()
     for value in values:

@@ -3,43 +3,11 @@ SELECT
   split.line,
   'indi_pt' AS "attribute",
   CASE
-    WHEN NOT NULLIF(
-      CASE
-        WHEN STRLEN("split"."value") = LENGTH("split"."value")
-        AND (
-          ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
-        )
-        THEN UPPER("split"."value")
-        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
-      END,
-      ''
-    ) IN (
-      NULLIF(
-        UPPER(
-          NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
-        ),
-        ''
-      ),
-      NULLIF(
-        UPPER(
-          NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
-        ),
-        ''
-      )
+    WHEN NOT srsql.term_key("split"."value") IN (
+      srsql.term_key('Product used for unknown indication'),
+      srsql.term_key('Drug use for unknown indication')
     )
-    THEN NULLIF(
-      CASE
-        WHEN STRLEN("split"."value") = LENGTH("split"."value")
-        AND (
-          ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
-        )
-        THEN UPPER("split"."value")
-        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
-      END,
-      ''
-    )
+    THEN srsql.term_key("split"."value")
   END AS "term"
 FROM (
   SELECT
@@ -50,61 +18,18 @@ FROM (
 WHERE
   NOT (
     CASE
-      WHEN NOT NULLIF(
-        CASE
-          WHEN STRLEN("split"."value") = LENGTH("split"."value")
-          AND (
-            ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
-          )
-          THEN UPPER("split"."value")
-          ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
-        END,
-        ''
-      ) IN (
-        NULLIF(
-          UPPER(
-            NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
-          ),
-          ''
-        ),
-        NULLIF(
-          UPPER(
-            NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
-          ),
-          ''
-        )
+      WHEN NOT srsql.term_key("split"."value") IN (
+        srsql.term_key('Product used for unknown indication'),
+        srsql.term_key('Drug use for unknown indication')
       )
-      THEN NULLIF(
-        CASE
-          WHEN STRLEN("split"."value") = LENGTH("split"."value")
-          AND (
-            ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
-            AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
-          )
-          THEN UPPER("split"."value")
-          ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
-        END,
-        ''
-      )
+      THEN srsql.term_key("split"."value")
     END
   ) IS NULL
 UNION ALL
 SELECT
   split.line,
   'pt' AS "attribute",
-  NULLIF(
-    CASE
-      WHEN STRLEN("split"."value") = LENGTH("split"."value")
-      AND (
-        ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("split"."value")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
-    END,
-    ''
-  ) AS "term"
+  srsql.term_key("split"."value") AS "term"
 FROM (
   SELECT
     p.line,
@@ -113,16 +38,5 @@ FROM (
 ) AS split
 WHERE
   NOT (
-    NULLIF(
-      CASE
-        WHEN STRLEN("split"."value") = LENGTH("split"."value")
-        AND (
-          ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
-        )
-        THEN UPPER("split"."value")
-        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
-      END,
-      ''
-    )
+    srsql.term_key("split"."value")
   ) IS NULL

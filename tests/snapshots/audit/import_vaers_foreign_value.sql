@@ -2,18 +2,7 @@ CREATE OR REPLACE TEMPORARY TABLE srsql_foreign_value AS
 SELECT
   split.line,
   'symptom' AS "attribute",
-  NULLIF(
-    CASE
-      WHEN STRLEN("split"."value") = LENGTH("split"."value")
-      AND (
-        ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("split"."value")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
-    END,
-    ''
-  ) AS "term"
+  srsql.term_key("split"."value") AS "term"
 FROM (
   SELECT
     p.line,
@@ -22,35 +11,13 @@ FROM (
 ) AS split
 WHERE
   NOT (
-    NULLIF(
-      CASE
-        WHEN STRLEN("split"."value") = LENGTH("split"."value")
-        AND (
-          ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
-        )
-        THEN UPPER("split"."value")
-        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
-      END,
-      ''
-    )
+    srsql.term_key("split"."value")
   ) IS NULL
 UNION ALL
 SELECT
   split.line,
   'symptom' AS "attribute",
-  NULLIF(
-    CASE
-      WHEN STRLEN("split"."value") = LENGTH("split"."value")
-      AND (
-        ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("split"."value")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
-    END,
-    ''
-  ) AS "term"
+  srsql.term_key("split"."value") AS "term"
 FROM (
   SELECT
     p.line,
@@ -59,35 +26,13 @@ FROM (
 ) AS split
 WHERE
   NOT (
-    NULLIF(
-      CASE
-        WHEN STRLEN("split"."value") = LENGTH("split"."value")
-        AND (
-          ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
-        )
-        THEN UPPER("split"."value")
-        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
-      END,
-      ''
-    )
+    srsql.term_key("split"."value")
   ) IS NULL
 UNION ALL
 SELECT
   split.line,
   'symptom' AS "attribute",
-  NULLIF(
-    CASE
-      WHEN STRLEN("split"."value") = LENGTH("split"."value")
-      AND (
-        ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("split"."value")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
-    END,
-    ''
-  ) AS "term"
+  srsql.term_key("split"."value") AS "term"
 FROM (
   SELECT
     p.line,
@@ -96,16 +41,5 @@ FROM (
 ) AS split
 WHERE
   NOT (
-    NULLIF(
-      CASE
-        WHEN STRLEN("split"."value") = LENGTH("split"."value")
-        AND (
-          ARRAY_EXTRACT("split"."value", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("split"."value", -1) BETWEEN '!' AND '~'
-        )
-        THEN UPPER("split"."value")
-        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("split"."value", '[INVISIBLE]', '', 'g')))
-      END,
-      ''
-    )
+    srsql.term_key("split"."value")
   ) IS NULL

@@ -6,7 +6,7 @@ FROM "release_2011q4"."drug" AS "v"
 JOIN (
   SELECT
     "d"."text",
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
+    SRSQL_CHECKED_TERM_KEY("d"."text") AS term
   FROM (
     SELECT
       MIN("v"."drugname") AS text
@@ -15,6 +15,6 @@ JOIN (
       "v"."drugname"
   ) AS d
   WHERE
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
+    SRSQL_CHECKED_TERM_KEY("d"."text") <> ''
 ) AS "n"
   ON "v"."drugname" = "n"."text"

@@ -1,7 +1,7 @@
 SELECT DISTINCT
   "i"."public_case" AS case_id,
   'indi_pt' AS attribute,
-  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."indi_pt", '[INVISIBLE]', '', 'g'))) AS term
+  SRSQL_CHECKED_TERM_KEY("t"."indi_pt") AS term
 FROM "raw_faers"."indi" AS "t"
 JOIN "temp"."main"."srsql_identity" AS "i"
   ON "t"."primaryid" = "i"."report_id"
@@ -16,7 +16,7 @@ FROM "release_2011q4"."indi" AS "v"
 JOIN (
   SELECT
     "d"."text",
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
+    SRSQL_CHECKED_TERM_KEY("d"."text") AS term
   FROM (
     SELECT
       MIN("v"."indi_pt") AS text
@@ -25,7 +25,7 @@ JOIN (
       "v"."indi_pt"
   ) AS d
   WHERE
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
+    SRSQL_CHECKED_TERM_KEY("d"."text") <> ''
 ) AS "n"
   ON "v"."indi_pt" = "n"."text"
 UNION ALL
@@ -37,7 +37,7 @@ FROM "release_2011q4"."reac" AS "v"
 JOIN (
   SELECT
     "d"."text",
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
+    SRSQL_CHECKED_TERM_KEY("d"."text") AS term
   FROM (
     SELECT
       MIN("v"."pt") AS text
@@ -46,6 +46,6 @@ JOIN (
       "v"."pt"
   ) AS d
   WHERE
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
+    SRSQL_CHECKED_TERM_KEY("d"."text") <> ''
 ) AS "n"
   ON "v"."pt" = "n"."text"

@@ -7,7 +7,7 @@ FROM "release_2011q4"."indi" AS "v"
 JOIN (
   SELECT
     "d"."text",
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
+    SRSQL_CHECKED_TERM_KEY("d"."text") AS term
   FROM (
     SELECT
       MIN("v"."indi_pt") AS text
@@ -16,7 +16,7 @@ JOIN (
       "v"."indi_pt"
   ) AS d
   WHERE
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
+    SRSQL_CHECKED_TERM_KEY("d"."text") <> ''
 ) AS "n"
   ON "v"."indi_pt" = "n"."text"
 UNION ALL
@@ -29,7 +29,7 @@ FROM "release_2011q4"."reac" AS "v"
 JOIN (
   SELECT
     "d"."text",
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) AS term
+    SRSQL_CHECKED_TERM_KEY("d"."text") AS term
   FROM (
     SELECT
       MIN("v"."pt") AS text
@@ -38,6 +38,6 @@ JOIN (
       "v"."pt"
   ) AS d
   WHERE
-    UPPER(NFC_NORMALIZE(REGEXP_REPLACE("d"."text", '[INVISIBLE]', '', 'g'))) <> ''
+    SRSQL_CHECKED_TERM_KEY("d"."text") <> ''
 ) AS "n"
   ON "v"."pt" = "n"."text"

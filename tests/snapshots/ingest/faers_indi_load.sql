@@ -15,43 +15,11 @@ SELECT
   "parsed"."indi_drug_seq",
   "parsed"."indi_pt",
   CASE
-    WHEN NOT NULLIF(
-      CASE
-        WHEN STRLEN("parsed"."indi_pt") = LENGTH("parsed"."indi_pt")
-        AND (
-          ARRAY_EXTRACT("parsed"."indi_pt", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("parsed"."indi_pt", -1) BETWEEN '!' AND '~'
-        )
-        THEN UPPER("parsed"."indi_pt")
-        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."indi_pt", '[INVISIBLE]', '', 'g')))
-      END,
-      ''
-    ) IN (
-      NULLIF(
-        UPPER(
-          NFC_NORMALIZE(REGEXP_REPLACE('Product used for unknown indication', '[INVISIBLE]', '', 'g'))
-        ),
-        ''
-      ),
-      NULLIF(
-        UPPER(
-          NFC_NORMALIZE(REGEXP_REPLACE('Drug use for unknown indication', '[INVISIBLE]', '', 'g'))
-        ),
-        ''
-      )
+    WHEN NOT srsql.term_key("parsed"."indi_pt") IN (
+      srsql.term_key('Product used for unknown indication'),
+      srsql.term_key('Drug use for unknown indication')
     )
-    THEN NULLIF(
-      CASE
-        WHEN STRLEN("parsed"."indi_pt") = LENGTH("parsed"."indi_pt")
-        AND (
-          ARRAY_EXTRACT("parsed"."indi_pt", 1) BETWEEN '!' AND '~'
-          AND ARRAY_EXTRACT("parsed"."indi_pt", -1) BETWEEN '!' AND '~'
-        )
-        THEN UPPER("parsed"."indi_pt")
-        ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."indi_pt", '[INVISIBLE]', '', 'g')))
-      END,
-      ''
-    )
+    THEN srsql.term_key("parsed"."indi_pt")
   END
 FROM (
   SELECT

@@ -10,18 +10,7 @@ SELECT
   "parsed"."line",
   "parsed"."vaers_id",
   "parsed"."symptom",
-  NULLIF(
-    CASE
-      WHEN STRLEN("parsed"."symptom") = LENGTH("parsed"."symptom")
-      AND (
-        ARRAY_EXTRACT("parsed"."symptom", 1) BETWEEN '!' AND '~'
-        AND ARRAY_EXTRACT("parsed"."symptom", -1) BETWEEN '!' AND '~'
-      )
-      THEN UPPER("parsed"."symptom")
-      ELSE UPPER(NFC_NORMALIZE(REGEXP_REPLACE("parsed"."symptom", '[INVISIBLE]', '', 'g')))
-    END,
-    ''
-  )
+  srsql.term_key("parsed"."symptom")
 FROM (
   SELECT
     "r"."line",

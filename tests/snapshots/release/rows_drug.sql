@@ -3,7 +3,8 @@ SELECT
   "i"."public_case" AS "caseid",
   "s_drug_seq"."ordinal" AS "drug_seq",
   "t"."role_cod",
-  CASE WHEN NOT "t"."srsql_drugname" IS NULL THEN "t"."drugname" END AS "drugname"
+  CASE WHEN NOT "t"."srsql_drugname" IS NULL THEN "t"."drugname" END AS "drugname",
+  "t"."srsql_drugname" AS "drugname_key"
 FROM "raw_faers"."drug" AS "t"
 JOIN "temp"."main"."srsql_identity" AS "i"
   ON "t"."primaryid" = "i"."report_id"

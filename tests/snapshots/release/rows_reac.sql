@@ -1,7 +1,8 @@
 SELECT
   "i"."public_report" AS "primaryid",
   "i"."public_case" AS "caseid",
-  CASE WHEN NOT "t"."srsql_pt" IS NULL THEN "t"."pt" END AS "pt"
+  CASE WHEN NOT "t"."srsql_pt" IS NULL THEN "t"."pt" END AS "pt",
+  "t"."srsql_pt" AS "pt_key"
 FROM "raw_faers"."reac" AS "t"
 JOIN "temp"."main"."srsql_identity" AS "i"
   ON "t"."primaryid" = "i"."report_id"

@@ -4,15 +4,19 @@ SELECT DISTINCT
 FROM (
   SELECT
     "v"."caseid" AS case_id,
-    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("v"."indi_pt", '[INVISIBLE]', '', 'g'))), '') AS term
+    srsql.term_key("v"."indi_pt") AS term
   FROM "release_2011q4"."indi" AS "v"
   WHERE
-    NOT NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("v"."indi_pt", '[INVISIBLE]', '', 'g'))), '') IS NULL
+    NOT (
+      srsql.term_key("v"."indi_pt")
+    ) IS NULL
   UNION ALL
   SELECT
     "v"."caseid" AS case_id,
-    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("v"."pt", '[INVISIBLE]', '', 'g'))), '') AS term
+    srsql.term_key("v"."pt") AS term
   FROM "release_2011q4"."reac" AS "v"
   WHERE
-    NOT NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("v"."pt", '[INVISIBLE]', '', 'g'))), '') IS NULL
+    NOT (
+      srsql.term_key("v"."pt")
+    ) IS NULL
 ) AS u

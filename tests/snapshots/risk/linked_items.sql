@@ -7,7 +7,7 @@ FROM "srsql_data"."release_7_drug" AS "t"
 JOIN (
   SELECT
     "v"."value",
-    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("v"."value", '[INVISIBLE]', '', 'g'))), '') AS term
+    NULLIF(REGEXP_REPLACE("v"."value", '^[SPACES]+|[SPACES]+$', '', 'g'), '') AS term
   FROM (
     SELECT DISTINCT
       CAST("t"."drugname" AS TEXT) AS value

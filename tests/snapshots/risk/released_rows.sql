@@ -7,4 +7,8 @@ SELECT
   ) / 2 AS DOUBLE) AS amount
 FROM "release_2011q4"."released_rows" AS "r"
 WHERE
-  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("r"."pt", '[INVISIBLE]', '', 'g'))) = UPPER(NFC_NORMALIZE(REGEXP_REPLACE($value, '[INVISIBLE]', '', 'g')))
+  (
+    srsql.term_key("r"."pt")
+  ) = (
+    srsql.term_key(CAST($value AS TEXT))
+  )

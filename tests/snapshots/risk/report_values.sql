@@ -1,7 +1,7 @@
 SELECT
   "m"."case_no" AS record,
   'pt:' AS prefix,
-  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."pt", '[INVISIBLE]', '', 'g'))) AS term,
+  srsql.term_key("t"."pt") AS term,
   COUNT(*) AS times
 FROM "raw_faers"."reac" AS "t"
 JOIN "raw_faers"."demo" AS "r"
@@ -16,12 +16,12 @@ WHERE
 GROUP BY
   "m"."case_no",
   "t"."primaryid",
-  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."pt", '[INVISIBLE]', '', 'g')))
+  srsql.term_key("t"."pt")
 UNION ALL
 SELECT
   "m"."case_no" AS record,
   'drugname:' AS prefix,
-  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."drugname", '[INVISIBLE]', '', 'g'))) AS term,
+  srsql.term_key("t"."drugname") AS term,
   COUNT(*) AS times
 FROM "raw_faers"."drug" AS "t"
 JOIN "raw_faers"."demo" AS "r"
@@ -36,4 +36,4 @@ WHERE
 GROUP BY
   "m"."case_no",
   "t"."primaryid",
-  UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."drugname", '[INVISIBLE]', '', 'g')))
+  srsql.term_key("t"."drugname")

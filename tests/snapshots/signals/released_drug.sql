@@ -4,7 +4,7 @@ SELECT DISTINCT
 FROM (
   SELECT
     "c"."case_id",
-    NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("t"."drugname", '[INVISIBLE]', '', 'g'))), '') AS drug
+    srsql.term_key("t"."drugname") AS drug
   FROM "released"."drug" AS "t"
   JOIN "temp"."main"."srsql_signal_released_case" AS "c"
     ON "t"."caseid" = "c"."case_id" AND "t"."quarter" = "c"."quarter"

@@ -1,7 +1,7 @@
 SELECT
   "n"."pair_no",
-  NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("n"."drug", '[INVISIBLE]', '', 'g'))), '') AS drug,
-  NULLIF(UPPER(NFC_NORMALIZE(REGEXP_REPLACE("n"."reaction", '[INVISIBLE]', '', 'g'))), '') AS reaction
+  srsql.term_key("n"."drug") AS drug,
+  srsql.term_key("n"."reaction") AS reaction
 FROM (
   SELECT
     UNNEST(CAST($numbers AS BIGINT[])) AS pair_no,
