@@ -133,7 +133,7 @@ def test_a_custom_dataset_comes_as_csv_or_parquet(
         "FROM raw_clinic.visit"
     ) == [
         ("2020", 2, "v1", "p1", 40, "S 1", "flu"),
-        ("2020", 3, "v2", "p1", 41, "South", "A;B"),
+        ("2020", 3, "v2", "p1", 41, "South", "a;b"),
         ("2020", 5, "v3", "p3", None, None, None),
         ("2020", 6, "v4", "p4", 200, None, "flu"),
     ]
