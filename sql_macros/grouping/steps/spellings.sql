@@ -1,5 +1,5 @@
 -- Step: counts the cases of every spelling of the sensitive terms. A term of one spelling has its
---   own count; the others are counted anew, since a case may have several spellings of a term. term_no
+--   own count; the others are counted anew, since a case may have several of a term. term_no
 --   numbers spellings, key_no is that of their term.
 -- Reads: term(term_no, term, spelling, cases), report_value(report_id, term, spelling, sensitive),
 --   case_report(case_no, report_id)
