@@ -165,9 +165,12 @@ def term_key_query(dataset: Dataset, schema: str, release_id: int) -> exp.Query:
     anew = checked_key(column("spelling", "p"), dataset.term_key)
     differs = exp.NullSafeNEQ(this=column("key", "p"), expression=anew)
     wrong = exp.Sum(this=exp.case().when(differs, column("shown", "p")).else_(0))
+    every = exp.Sum(this=column("shown", "p"))
     figures = scalar_macro(
         "check_row", exp.convert(release_id), exp.convert("check_term_keys"),
-        exp.convert("published term"), wrong, exp.Sum(this=column("shown", "p")), exp.convert(0),
+        exp.convert("published term"),
+        *(exp.func("coalesce", figure, exp.convert(0)) for figure in (wrong, every)),
+        exp.convert(0),
     )  # fmt: skip
     return exp.select(exp.Anonymous(this="unnest", expressions=[figures])).from_(
         union_all(parts).subquery("p")

@@ -282,7 +282,9 @@ def _split_lines(delimiter: str, *, odd: bool) -> exp.Select:
     cleaned: exp.Expression = exp.cast(exp.null(), "BIGINT[]")
     if odd:
         ends = [text_of(CONTROLS), text_of(SPACES)]
-        plain, marked = field, column("marked")
+        # tabs in a header of one field tell by what else its fields are parted
+        alone = exp.and_(column("line").eq(1), exp.func("len", field.copy()).eq(1))
+        plain, marked = field, exp.and_(column("marked"), exp.not_(alone))
         clean = scalar_macro("fields_without_controls", plain.copy(), *ends)
         places = scalar_macro("fields_with_controls", plain.copy(), ends[0].copy())
         field = exp.Case().when(marked, clean).else_(plain)

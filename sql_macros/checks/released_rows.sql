@@ -76,8 +76,8 @@ FROM (
 
 -- What:    the same with external knowledge: a case that does not show a value may still have it,
 --          with probability 1 - prod(1 - 1/|E(d)|) over its released drugs d with it in E(d).
--- Inputs:  drugs_of(case_id, drug): released, by keys; knowledge_of(spelling, drug, disease): of a drug that
---          the file spells in several ways the spelling that makes a disease likeliest counts.
+-- Inputs:  drugs_of(case_id, drug): released, by keys; knowledge_of(spelling, drug, disease): of a
+--          drug with several spellings the one that makes a disease likeliest counts.
 -- Source:  Lin 2016, Definitions 1 and 2. Probabilities are floats here; the tolerance covers their
 --          rounding only.
 CREATE OR REPLACE MACRO srsql.check_theta_knowledge(

@@ -1,7 +1,7 @@
 -- The key of a term: one text for all of its spellings (SPEC section 2).
 
--- What:    the key of a term (see udfs/term_key.py, which has the rules). Most texts are plain ASCII
---          and need lower case alone, most others blanks and final dots put in order: these two
+-- What:    the key of a term (see udfs/term_key.py, which has the rules). Most texts are plain
+--          ASCII and need lower case alone, most others blanks and final dots in order: these two
 --          kinds take the same rules from here, so that a row costs no call.
 -- Inputs:  spelling: text or NULL.
 -- Outputs: the key; NULL where there is white space alone.

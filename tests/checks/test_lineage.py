@@ -81,8 +81,8 @@ def released(release: Case) -> Iterator[Case]:
 
 
 def test_every_column_of_an_honest_release_is_proved(released: Case) -> None:
-    """visit: ids, quarter, age_low, age_high, sex, ward; finding: ids, finding, drug."""
-    assert released.check() == 7 + 4
+    """visit: ids, quarter, age_low, age_high, sex, ward; finding: ids, two terms, their keys."""
+    assert released.check() == 7 + 6
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_a_male_of_48_who_stopped_after_2011q1_is_one_of_two(table_2: Any) -> No
 def test_a_female_of_39_who_stopped_after_2011q2_is_case_18(table_2: Any) -> None:
     found = table_2.attack("2011Q2", *known_as("F", 39), "--stopped")
     assert found["remaining"] == ["18"]
-    assert found["inferences"][0]["term"] == "Q"
+    assert found["inferences"][0]["term"] == "q"
     assert found["inferences"][0]["confidence"] == 1
 
 

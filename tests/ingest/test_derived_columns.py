@@ -65,7 +65,9 @@ def test_a_report_has_what_the_rules_make_of_its_rows(tmp_path: Path, lake: bool
     found = write_rows(tmp_path, random.Random(3), 300)
     where = {"lake": tmp_path / "lake"} if lake else {}
     with Engine(tmp_path / "w.duckdb") as engine:
-        engine.ingest([tmp_path / "rows"], dataset=str(dataset), period="2020", **where)
+        engine.ingest(
+            [tmp_path / "rows"], dataset=str(dataset), period="2020", max_unread=1.0, **where
+        )
         rows = engine.sql(
             "SELECT visit_id, seen_year, seen_quarter, month, onset, grave, many, srsql_year, "
             "srsql_season FROM raw_ward.visit"
@@ -103,7 +105,7 @@ def test_a_release_shows_coarse_columns_and_never_a_date(tmp_path: Path) -> None
     dataset = write_ward(tmp_path)
     write_rows(tmp_path, random.Random(4), 300)
     with Engine(tmp_path / "w.duckdb") as engine:
-        engine.ingest([tmp_path / "rows"], dataset=str(dataset), period="2020")
+        engine.ingest([tmp_path / "rows"], dataset=str(dataset), period="2020", max_unread=1.0)
         made = engine.release("2020", k=5, theta="0.9", on_infeasible="withhold", seed=1)
         shown = [name for name, *_ in engine.sql("DESCRIBE release_2020.visit")]
         told = engine.sql("SELECT derived FROM release_2020.manifest")[0][0]

@@ -32,7 +32,10 @@ def warehouse() -> Iterator[Warehouse]:
 def ingested(warehouse: Warehouse, kind: Kind, folder: Path, text: str, year: int) -> IngestedFile:
     source = unpack(folder / str(year), kind.files(text, year))
     options = IngestOptions(
-        period=str(year) if kind.name.startswith("own") else None, max_reject_rate=1.0
+        period=str(year) if kind.name.startswith("own") else None,
+        max_reject_rate=1.0,
+        max_unread=1.0,
+        allow_incomplete=True,
     )
     (result,) = ingest(warehouse, [source], kind.dataset(folder), options)
     return result.files[0]

@@ -151,7 +151,7 @@ def test_null_words_are_blank_in_every_column_and_in_no_other_spelling(
         ("age", 1, 0), ("sex", 2, 0), ("pt", 1, 0),
     ]  # fmt: skip
     assert warehouse.rows("SELECT age, sex, pt, srsql_pt FROM raw_own.rep ORDER BY srsql_line") == [
-        (None, None, None, None), (None, "M", "Nullity", "NULLITY"), ("40", "F", None, None),
+        (None, None, None, None), (None, "M", "Nullity", "nullity"), ("40", "F", None, None),
     ]  # fmt: skip
 
 

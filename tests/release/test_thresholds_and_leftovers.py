@@ -204,7 +204,7 @@ def test_knowledge_that_makes_a_disease_too_frequent_is_infeasible(
     knowledge = tmp_path / "knowledge.csv"
     knowledge.write_text("drug,disease\nDrug Y,Acromegaly\n")
     engine.ingest([write_quarter(tmp_path, "2011Q4", takers())])
-    with pytest.raises(InfeasibleError, match=r"'ACROMEGALY' in 28 of 40 cases \(70.0%\)"):
+    with pytest.raises(InfeasibleError, match=r"'acromegaly' in 28 of 40 cases \(70.0%\)"):
         engine.release("2011Q4", k=4, theta="0.4", seed=1, knowledge=knowledge)
 
 

@@ -59,11 +59,11 @@ def store(sql: Any, patients: list[Patient], k: int) -> None:
         ],
     )
     rows = [
-        (number, attribute, term, attribute != "drug")
+        (number, attribute, term, term, attribute != "drug")
         for number, patient in enumerate(patients)
         for attribute, term in patient.items(KINDS[2])
     ]
-    columns = "case_no INTEGER, attribute VARCHAR, term VARCHAR, sensitive BOOLEAN"
+    columns = "case_no INTEGER, attribute VARCHAR, term VARCHAR, value VARCHAR, sensitive BOOLEAN"
     rows += rows[::3]
     sql.table("item", columns, random.Random(1).sample(rows, len(rows)))
 

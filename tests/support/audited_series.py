@@ -30,6 +30,7 @@ DATASET: Any = SimpleNamespace(
     sets_text="",
     hierarchies={"place": SimpleNamespace(labels=[node for node, *_ in TREE])},
 )
+DATASET.keyed = lambda _: DATASET
 TABLES = (
     "release", "defended_attack", "attribute", "threshold", "region", "member", "case_flag",
     "case_qid", "case_term",

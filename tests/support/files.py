@@ -17,7 +17,8 @@ def copied(folder: Path, target: Path, quarters: dict[str, list[Report]]) -> Pat
         folder.mkdir(parents=True)
         building = folder / "building.duckdb"
         with Engine(building) as engine:
-            engine.ingest([write_quarter(folder, q, r) for q, r in quarters.items()])
+            files = [write_quarter(folder, q, r) for q, r in quarters.items()]
+            engine.ingest(files, allow_incomplete=True)
         building.rename(kept)
     shutil.copy(kept, target)
     return target

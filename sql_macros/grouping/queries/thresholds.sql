@@ -24,7 +24,8 @@ WITH commonest AS (
 ),
 
 strict AS (
-    SELECT t.term_no, t.theta_num, t.theta_den FROM srsql.theta_frequency('temp.main.srsql_term') AS t
+    SELECT t.term_no, t.theta_num, t.theta_den
+    FROM srsql.theta_frequency('temp.main.srsql_term') AS t
     UNION ALL
     SELECT c.key_no, c.theta_num, c.theta_den FROM commonest AS c WHERE c.place = 1
 )

@@ -3,8 +3,7 @@
 --   reports say. A value that is certain weighs $weight_scale. $one_report: every record is of one
 --   report; $one_value: and that has one value at most.
 -- Reads: case_report(case_no, report_id, case_id), report_box(report_id, position, low, high),
---   report_value(report_id, attribute, term, spelling, shown, sensitive), node,
---   srsql.external_knowledge
+--   report_value(report_id, attribute, term, spelling, shown, sensitive), node
 -- Writes: case(case_no, case_id, reports), box(case_no, position, low, high), case_text(case_no,
 --   term, spelling, weight, direct, shown)
 -- Source: Lin 2016, "combined record", Definition 1 (external knowledge); SPEC section 2.

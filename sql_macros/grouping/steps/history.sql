@@ -5,7 +5,8 @@
 --   the cases absent from the next quarter, all, or NULL: not asked); $stopping_carries: of new
 --   cases only those carry the bounds; $symptoms_are_bounded: there is an alpha.
 -- Reads: case(case_no, case_id), person(case_id, person), box(case_no, position, low, high), node,
---   attribute(position, kind), symptoms(case_id, attribute, symptoms, spellings), next_case(case_id),
+--   attribute(position, kind), symptoms(case_id, attribute, symptoms, spellings),
+--   next_case(case_id),
 --   srsql.exposed_release, srsql.release, srsql.member, srsql.region, srsql.ss_rule,
 --   srsql.defended_attack, srsql.case_flag
 -- Writes: withheld(case_no, reason), grouped(case_no, group_no, pattern), appearance(case_no,

@@ -1,8 +1,9 @@
--- Step: counts the cases of every spelling of the sensitive terms. A term of one spelling has its own
---   count; the others are counted anew, since a case may have several spellings of a term.
+-- Step: counts the cases of every spelling of the sensitive terms. A term of one spelling has its
+--   own count; the others are counted anew, since a case may have several of a term. term_no
+--   numbers spellings, key_no is that of their term.
 -- Reads: term(term_no, term, spelling, cases), report_value(report_id, term, spelling, sensitive),
 --   case_report(case_no, report_id)
--- Writes: spelling(term_no, key_no, term, cases): term_no numbers spellings, key_no is the term's
+-- Writes: spelling(term_no, key_no, term, cases)
 -- Source: SPEC section 2 (thresholds of a key).
 
 CREATE OR REPLACE TEMP TABLE srsql_spelling AS

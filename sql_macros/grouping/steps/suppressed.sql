@@ -4,7 +4,7 @@
 --   its drugs suggest of a value ($weight_scale: what a certain value weighs) counts on.
 -- Reads: case(case_no, case_id), case_report(case_no, report_id), report_value(report_id,
 --   attribute, term, shown, sensitive), term(term_no, term), case_term(case_no, term_no, weight,
---   direct, shown), profile(case_no), srsql.external_knowledge, srsql.exposed_release,
+--   direct, shown), profile(case_no), srsql.exposed_release,
 --   srsql.release, srsql.member, srsql.suppressed, srsql.threshold
 -- Writes: suggested(case_no, term_no, weight), suppressed(case_no, term_no), withheld(case_no,
 --   reason), profile

@@ -60,8 +60,11 @@ split AS (
 SELECT
     line,
     lines,
+    -- a header of one field is left as it is: tabs in it tell by what else its fields are parted
     CASE
-        WHEN marked THEN srsql.fields_without_controls(field, $controls, $ends) ELSE field
+        WHEN marked AND NOT (line = 1 AND len(field) = 1)
+            THEN srsql.fields_without_controls(field, $controls, $ends)
+        ELSE field
     END AS field,
     fault,
     CASE WHEN marked THEN srsql.fields_with_controls(field, $controls) END AS cleaned

@@ -1,7 +1,7 @@
 -- Step: finds what the quotes of a file make of its lines below the header. A record over several
 --   lines is a span. A line that begins no record has a fault; what follows it is read afresh. All
 --   other lines are records by themselves.
---   $closed matches a line that is read from outside quotes and ends outside, all others end inside;
+--   $closed matches a line that is read from outside quotes and ends outside, others end inside;
 --   $neat one of the latter whose unquoted fields hold no quote. $stays and $closes match a line
 --   that is read from inside and ends inside or outside. $field is one field and the delimiter
 --   behind it. $width: fields of the header; $place: the one of the report id (NULL: unknown);

@@ -1,6 +1,6 @@
 -- Step: the catalog of layout 11 becomes that of layout 12: terms have a key beside their spelling.
---   What was made before has version 0 of it (visible text in upper case), and its series go on with
---   that: their latest parameters say so, as if they had been given. Another version needs a yes
+--   What was made before has version 0 of it (visible text in upper case), and its series go on
+--   with that: their latest parameters say so, as if they had been given. Another needs a yes
 --   (--change).
 -- Reads: srsql.series
 -- Writes: srsql.external_knowledge, srsql.ss_rule, srsql.series_parameter
