@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 from oracles import clinic
+from oracles.term_key import term_key
 
 from srsql import Engine
 from srsql.engine.errors import ReleaseError, SrsqlError
@@ -72,7 +73,7 @@ def test_hostile_terms_and_drug_names_are_released_as_they_were_written(tmp_path
         assert {row[0]: row[1:] for row in found} == written
         assert released.rows["finding"] == count
         terms = engine.sql("SELECT t.term FROM srsql.threshold AS t")
-        assert {term for (term,) in terms} == {name.upper() for name in TERMS}
+        assert {term for (term,) in terms} == {term_key(name) for name in TERMS}
         assert engine.sql("FROM main.t") == PRIZED
 
 
@@ -87,9 +88,9 @@ def test_hostile_terms_get_the_thresholds_and_the_knowledge_given_for_them(tmp_p
             on_infeasible="withhold",
         )  # fmt: skip
         strict = engine.sql("SELECT t.term FROM srsql.threshold AS t WHERE t.theta_den <> 1")
-        assert strict == [("X'; DROP TABLE MAIN.T; --",)]
+        assert strict == [("x'; drop table main.t;--",)]
         assert engine.sql("SELECT e.drug, e.disease FROM srsql.external_knowledge AS e") == [
-            ("IT'S A RASH", "X'; DROP TABLE MAIN.T; --")
+            ("it's a rash", "x'; drop table main.t; --")
         ]
         assert engine.sql("FROM main.t") == PRIZED
 

@@ -79,7 +79,7 @@ def test_the_public_manifest_names_no_value_of_a_column_that_is_not_published(
     engine.ingest([source], dataset=tmp_path / "mine.toml", allow_incomplete=True)
     engine.release("2011Q4", **OPTIONS)
     ((told,),) = engine.sql("SELECT thresholds FROM release_2011q4.manifest")
-    assert {entry["value"][:7] for entry in told} == {"DISEASE"}
+    assert {entry["value"][:7] for entry in told} == {"disease"}
 
 
 def test_the_public_manifest_does_not_tell_that_a_withheld_case_needed_larger_groups(

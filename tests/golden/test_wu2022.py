@@ -30,7 +30,7 @@ def test_backward_attack_on_a_male_of_37(table_1: Any) -> None:
     assert candidates(found) == {"1", "3", "7", "12"}
     assert excluded(found) == {"B": {"1", "3", "7"}, "F": set()}
     assert found["remaining"] == ["12"]
-    assert {i["term"]: i["confidence"] for i in found["inferences"]} == {"DIABETES": 1, "FLU": 1}
+    assert {i["term"]: i["confidence"] for i in found["inferences"]} == {"diabetes": 1, "flu": 1}
 
 
 def test_forward_attack_on_a_male_of_44(table_1: Any) -> None:

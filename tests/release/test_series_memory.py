@@ -68,7 +68,7 @@ def test_a_later_release_takes_what_the_series_has(begun: Engine) -> None:
     assert parameters(begun) == {
         "model": "ms", "k": "4", "leftovers": "withhold", "theta": "1/2", "missing": "keep",
         "on_infeasible": "error", "count": "cases", "match": "0.9", "ss_rule": "mean+sd",
-        "refine": "fast", "parts": "1",
+        "refine": "fast", "parts": "1", "term_key": "1",
     }  # fmt: skip
     second = begun.release("2011Q2", seed=1)
     told = ("model", "k", "theta", "leftovers", "missing", "on_infeasible", "ss_rule")

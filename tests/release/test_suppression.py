@@ -71,9 +71,9 @@ def test_as_few_cases_lose_a_value_as_exceed_its_threshold_and_nobody_is_withhel
     shown = terms_of(engine.con, SCHEMA)
     assert made.manifest["withheld"] == {}
     assert len(shown) == 10
-    assert all(f"OWN {n}" in terms for n, terms in shown.items())
+    assert all(f"own {n}" in terms for n, terms in shown.items())
     for cases in regions(engine.con, SCHEMA).values():
-        assert sum("RASH" in shown[c] for c in cases) <= Fraction(2, 5) * len(cases)
+        assert sum("rash" in shown[c] for c in cases) <= Fraction(2, 5) * len(cases)
     (told,) = made.manifest["suppressed"]
     assert (told["value"], told["cases"]) == ("RASH", 7 - len(holders(engine, "Rash")))
     assert len(holders(engine, "Rash")) >= 3  # one in each group of three or four
@@ -151,8 +151,8 @@ def test_a_suppressed_value_is_gone_from_every_attribute_and_report_of_its_case(
         for name, term in (("reac", "pt"), ("indi", "indi_pt"))
         for row in rows(engine.con, f"SELECT caseid, {term} AS term FROM {SCHEMA}.{name}")
     ]
-    assert {c for c, term in shown if term == "RASH"} == kept
-    counted = Counter(c for c, term in shown if term == "RASH")
+    assert {c for c, term in shown if term == "rash"} == kept
+    counted = Counter(c for c, term in shown if term == "rash")
     assert set(counted.values()) == {4}  # two reports, a reaction and an indication each
     assert all(n is not None for n in (t for _, t in shown))  # the rows are gone, not blank
     for view in ("case_latest", "reac", "indi"):

@@ -39,9 +39,9 @@ def test_a_value_of_theta_zero_is_refused_by_default_and_never_released(
     made = loaded.release("2011Q4", k=3, theta=theta, seed=1, on_infeasible="withhold")
     shown = terms_of(loaded.con, "release_2011q4")
     assert made.manifest["withheld"] == {"infeasible": {"cases": 2, "reports": 2}}
-    assert "REACTION 05" not in set().union(*shown.values())
+    assert "reaction 05" not in set().union(*shown.values())
     assert {5, 45}.isdisjoint(shown)
-    assert "REACTION 05" not in {t["value"] for t in public(loaded)["thresholds"]}
+    assert "reaction 05" not in {t["value"] for t in public(loaded)["thresholds"]}
 
 
 def public(engine: Engine) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def test_a_small_theta_grows_every_group_and_the_manifest_says_so(
     assert min(len(cases) for cases in found.values()) >= 8
     shown = terms_of(loaded.con, "release_2011q4")
     for cases in found.values():
-        assert 8 * sum("REACTION 07" in shown[case] for case in cases) <= len(cases)
+        assert 8 * sum("reaction 07" in shown[case] for case in cases) <= len(cases)
 
 
 def test_a_small_theta_of_a_value_that_does_not_occur_grows_nothing(
@@ -91,7 +91,7 @@ def test_the_same_levels_in_toml_and_csv_make_the_same_release(
     )
     assert rows(loaded.con, "SELECT * FROM release_2011q4.demo ORDER BY 1") == shown
     assert {t["value"]: t["theta"] for t in public(loaded)["thresholds"]} == thresholds
-    assert [thresholds[t] for t in ("REACTION 01", "REACTION 02", "DISEASE 03", "DISEASE 04")] == [
+    assert [thresholds[t] for t in ("reaction 01", "reaction 02", "disease 03", "disease 04")] == [
         0.2,
         0.2,
         pytest.approx(1 / 3),

@@ -74,7 +74,7 @@ def test_who_lacks_a_value_is_left_out_where_that_is_asked(engine: Engine) -> No
 def test_one_pair_is_measured_as_it_is_among_all(engine: Engine) -> None:
     every = engine.signals(every_pair=True, released_only=True)
     (one,) = engine.signals(drug="drug 0", reaction="Reaction 0", released_only=True).signals
-    (same,) = [s for s in every.signals if (s.drug, s.reaction) == ("DRUG 0", "REACTION 0")]
+    (same,) = [s for s in every.signals if (s.drug, s.reaction) == ("drug 0", "reaction 0")]
     assert one.released == same.released
     assert one.released.prr is not None
     assert one.released.prr > 1

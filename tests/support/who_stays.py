@@ -19,7 +19,7 @@ FAR = 10**6
 """A value that is missing; only a region whose value is missing reaches so far."""
 ANY = (-FAR, FAR)
 SEXES = {"M": 1, "F": 2, "": FAR}
-LEVELS = {"COMMON": Fraction(1), "USUAL": Fraction(2, 3), "*": Fraction(1, 2)}
+LEVELS = {"common": Fraction(1), "usual": Fraction(2, 3), "*": Fraction(1, 2)}
 
 
 @dataclass

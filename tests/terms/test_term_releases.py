@@ -262,7 +262,7 @@ def test_thresholds_of_terms_told_apart_are_checked_on_the_raw_rows(loaded: Path
         assert checks["check_theta"] > len({t for s in held(SECOND).values() for t in s})
         assert checks["check_projection"] > 0
         names = opened.sql("SELECT unnest(thresholds).value FROM release_bounded_2011q4.manifest")
-        assert {name for (name,) in names} == {"RASH", "PAIN", "FEVER", "COUGH", "DEATH"}
+        assert {name for (name,) in names} == {"rash", "pain", "fever", "cough", "death"}
 
 
 def test_several_attributes_are_told_together_under_their_names(loaded: Path) -> None:
@@ -272,7 +272,7 @@ def test_several_attributes_are_told_together_under_their_names(loaded: Path) ->
             series="two", seed=1,
         )  # fmt: skip
         terms = {t for chunk in every_chunk(opened, "release_two_2011q4") for s in chunk for t in s}
-        assert {"pt:RASH", "indi_pt:DISEASE 0"} <= terms
+        assert {"pt:rash", "indi_pt:disease 0"} <= terms
         assert all(is_km_anonymous(c, 4, 3) for c in every_chunk(opened, "release_two_2011q4"))
 
 
@@ -283,8 +283,8 @@ def test_repeated_terms_are_terms_of_their_own(loaded: Path) -> None:
         )
         told = rows(opened.con, "SELECT DISTINCT term FROM release_again_2011q4.reconstructed")
         most = max(Counter(r.indi)["Disease 0"] for r in SECOND)
-        assert {f"DISEASE 0 ({n})" for n in range(2, most + 1)} <= {row["term"] for row in told}
-        assert f"DISEASE 0 ({most + 1})" not in {row["term"] for row in told}
+        assert {f"disease 0 ({n})" for n in range(2, most + 1)} <= {row["term"] for row in told}
+        assert f"disease 0 ({most + 1})" not in {row["term"] for row in told}
 
 
 def test_sensitive_terms_are_told_of_clusters_of_l_only(loaded: Path, tmp_path: Path) -> None:
@@ -296,9 +296,9 @@ def test_sensitive_terms_are_told_of_clusters_of_l_only(loaded: Path, tmp_path: 
         )  # fmt: skip
         schema = "release_apart_2011q4"
         told = {t for chunk in every_chunk(opened, schema) for s in chunk for t in s}
-        assert told.isdisjoint({"DISEASE 0", "DISEASE 3"})
+        assert told.isdisjoint({"disease 0", "disease 3"})
         items = {row["term"] for row in rows(opened.con, f"FROM {schema}.item_chunk")}
-        assert {"DISEASE 0", "DISEASE 3"} <= items
+        assert {"disease 0", "disease 3"} <= items
         assert min(row["records"] for row in rows(opened.con, f"FROM {schema}.clusters")) >= 9
 
 
@@ -310,10 +310,10 @@ def test_sensitive_terms_that_nobody_holds_are_said_so(loaded: Path, tmp_path: P
             series="misspelt", seed=1,
         )  # fmt: skip
         told = "\n".join(release_lines(made))
-        assert "no released case holds the sensitive term 'DISAESE 3' and 1 more" in told
-        assert made.manifest["sensitive_terms_not_held"] == ["DISAESE 3", "DISAESE 4"]
+        assert "no released case holds the sensitive term 'disaese 3' and 1 more" in told
+        assert made.manifest["sensitive_terms_not_held"] == ["disaese 3", "disaese 4"]
         (public,) = rows(opened.con, "FROM release_misspelt_2011q4.manifest")
-        assert "DISAESE" not in str(public)
+        assert "disaese" not in str(public).lower()
         (tmp_path / "terms.txt").write_text("disease 0\n")
         again = opened.release(
             "2011Q4", model="disassociation", k=3, sensitive_terms=tmp_path / "terms.txt",
@@ -333,7 +333,7 @@ def test_sensitive_terms_are_found_in_any_spelling(tmp_path: Path) -> None:
             "2011Q4", model="disassociation", k=4, sensitive_terms=tmp_path / "terms.txt", seed=1
         )
         told = {t for chunk in every_chunk(opened, OWN) for s in chunk for t in s}
-        assert told == {"PLAIN"}
+        assert told == {"plain"}
 
 
 def test_the_times_that_a_term_is_told_do_not_link_two_chunks(tmp_path: Path) -> None:
@@ -463,20 +463,20 @@ def test_its_artifact_passes_alone_and_a_moved_term_fails(
             f"CREATE OR REPLACE TEMP TABLE {view} AS FROM read_csv('{out}/{view}.csv')"
         )
     engine.con.execute(
-        "CREATE OR REPLACE TEMP TABLE sets AS SELECT 0 AS set_no, 'DISEASE 0' AS term"
+        "CREATE OR REPLACE TEMP TABLE sets AS SELECT 0 AS set_no, 'disease 0' AS term"
     )
     engine.con.execute(text.replace("OR REPLACE MACRO", "OR REPLACE TEMP MACRO"))
     asked = engine.con.execute(
         "SELECT lower, upper FROM term_counts('clusters', 'joint_clusters', 'record_chunk',"
         " 'shared_chunk', 'item_chunk', 'sets')"
     ).fetchall()
-    truth = sum("DISEASE 0" in terms for terms in held(SECOND).values())
+    truth = sum("disease 0" in terms for terms in held(SECOND).values())
     assert asked[0][0] <= truth <= asked[0][1]
-    edit(out, "item_chunk", "SELECT cluster, 'DISEASE 0' AS term FROM t LIMIT 1")
+    edit(out, "item_chunk", "SELECT cluster, 'disease 0' AS term FROM t LIMIT 1")
     edit(
         out,
         "record_chunk",
-        "SELECT * FROM t UNION ALL SELECT (SELECT min(cluster) FROM t), 1, 99, 'DISEASE 0'",
+        "SELECT * FROM t UNION ALL SELECT (SELECT min(cluster) FROM t), 1, 99, 'disease 0'",
     )
     rehash(out)
     failed = verify(out)
@@ -564,7 +564,7 @@ def test_a_term_that_may_never_be_released_is_not_released_apart(
     (tmp_path / "theta.csv").write_text("value,theta\ndisease 0,0\nRash,0\n*,1\n")
     options: dict[str, Any] = {"theta": f"levels:{tmp_path / 'theta.csv'}", "k": 4}
     with Engine(loaded) as opened:
-        with pytest.raises(ReleaseError, match=r"theta of 1 term.*'DISEASE 0'") as refused:
+        with pytest.raises(ReleaseError, match=r"theta of 1 term.*'disease 0'") as refused:
             opened.release("2011Q4", model="disassociation", series="barred", **options)
         assert "\n" not in str(refused.value)
 

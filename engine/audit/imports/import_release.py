@@ -67,6 +67,7 @@ from srsql.engine.ingest import explained, in_file_order
 from srsql.engine.ingest.raw_tables import CODE, fill_codes
 from srsql.engine.ingest.records import drop_temporary, workspace
 from srsql.engine.warehouse.catalog import register_dataset
+from srsql.engine.warehouse.releases import keep_key
 from srsql.engine.warehouse.series import IMPORTED, Series, misplaced, open_series
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -168,6 +169,7 @@ def import_release(
         fill_codes(warehouse, dataset)
         released = _read_released(warehouse, dataset, request, folder)
         release_id = _register(warehouse, series, request)
+        keep_key(warehouse, release_id, dataset.term_key)
         _store_ss_rules(warehouse, dataset, release_id)
         warehouse.run_step("audit/import_catalog", {"release_id": release_id})
         original = _read_originals(warehouse, dataset, request, folder)
