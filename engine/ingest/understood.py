@@ -210,7 +210,10 @@ class FileColumns:
             return "the file lost these characters before it came here: export it again as UTF-8"
         qid = next((qid for qid in self.dataset.qid if qid.column == name), None)
         if qid is None:
-            return "write dates as 2022-10-14 or 20221014"
+            return (
+                "write dates as 2022-10-14 or 20221014, and name words that mean blank in null "
+                "under [source]"
+            )
         key = f"qid.{qid.name}"
         if reason == units.NOT_A_NUMBER:
             return _advice_on_numbers(key, [str(v) for v, _ in examples], self.dataset)

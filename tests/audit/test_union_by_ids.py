@@ -22,7 +22,7 @@ def engine_with(folder: Path, ids: str) -> Engine:
             replace(report, indi=(NAMES[(i + n) % 4],), pt=())
             for i, report in enumerate(people(range(1, 13), n + 1))
         ]
-        engine.ingest([write_quarter(folder, quarter, reports)])
+        engine.ingest([write_quarter(folder, quarter, reports)], allow_incomplete=True)
         engine.release(quarter, model="ms", k=3, theta="0.4", seed=1, ids=ids)
     return engine
 

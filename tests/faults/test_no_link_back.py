@@ -53,7 +53,7 @@ def legacy_quarter(folder: Path) -> Path:
 def test_no_column_of_a_series_with_pseudonyms_names_a_report_of_another(
     engine: Engine, tmp_path: Path
 ) -> None:
-    engine.ingest([legacy_quarter(tmp_path / "aers")])
+    engine.ingest([legacy_quarter(tmp_path / "aers")], allow_incomplete=True)
     engine.release("2004Q1", **OPTIONS)
     engine.release("2004Q1", **OPTIONS, series="partners")
     drugs = engine.sql("SELECT drug_seq, primaryid FROM release_partners_2004q1.drug")
@@ -76,7 +76,7 @@ def test_the_public_manifest_names_no_value_of_a_column_that_is_not_published(
     text = text.replace('name = "faers"', 'name = "mine"', 1)
     (tmp_path / "mine.toml").write_text(text)
     source = write_quarter(tmp_path, "2011Q4", crowd(30))
-    engine.ingest([source], dataset=tmp_path / "mine.toml")
+    engine.ingest([source], dataset=tmp_path / "mine.toml", allow_incomplete=True)
     engine.release("2011Q4", **OPTIONS)
     ((told,),) = engine.sql("SELECT thresholds FROM release_2011q4.manifest")
     assert {entry["value"][:7] for entry in told} == {"DISEASE"}
@@ -87,7 +87,7 @@ def test_the_public_manifest_does_not_tell_that_a_withheld_case_needed_larger_gr
 ) -> None:
     reports = unique(crowd(30))
     alone = Report(primaryid=9990, caseid=999, sex="M", pt=("Rare",))
-    engine.ingest([write_quarter(tmp_path, "2011Q4", [*reports, alone])])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", [*reports, alone])], allow_incomplete=True)
     (tmp_path / "levels.csv").write_text("value,theta\nRare,0.1\n*,0.5\n")
     theta = f"levels:{tmp_path / 'levels.csv'}"
     done = engine.release("2011Q4", k=3, theta=theta, seed=1, refine="off")
@@ -97,7 +97,7 @@ def test_the_public_manifest_does_not_tell_that_a_withheld_case_needed_larger_gr
 
 
 def test_series_never_share_a_cumulative_schema(engine: Engine, tmp_path: Path) -> None:
-    engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(30))])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(30))], allow_incomplete=True)
     for name in ("partners_faers", "Partners"):
         engine.release("2011Q4", **OPTIONS, series=name)
     before = engine.sql("FROM released_partners_faers.demo")
@@ -111,8 +111,12 @@ def test_series_never_share_a_cumulative_schema(engine: Engine, tmp_path: Path) 
 
 
 def test_a_withdrawal_outlives_the_file_that_told_of_it(engine: Engine, tmp_path: Path) -> None:
-    engine.ingest([write_quarter(tmp_path / "a", "2011Q4", crowd(30), deleted=[7])])
-    engine.ingest([write_quarter(tmp_path / "b", "2011Q4", crowd(30))], replace=True)
+    engine.ingest(
+        [write_quarter(tmp_path / "a", "2011Q4", crowd(30), deleted=[7])], allow_incomplete=True
+    )
+    engine.ingest(
+        [write_quarter(tmp_path / "b", "2011Q4", crowd(30))], replace=True, allow_incomplete=True
+    )
     engine.release("2011Q4", **OPTIONS)
     assert engine.sql("SELECT count(*) FROM release_2011q4.demo WHERE caseid = 7") == [(0,)]
 
@@ -122,7 +126,7 @@ def test_a_list_of_withdrawn_cases_that_cannot_be_read_stops_the_ingestion(
 ) -> None:
     source = write_quarter(tmp_path, "2011Q4", crowd(30), deleted=["7,2011-01-01"])  # type: ignore[list-item]
     with pytest.raises(IngestError, match=r"DELETE11Q4\.txt are rejected"):
-        engine.ingest([source])
+        engine.ingest([source], allow_incomplete=True)
 
 
 def test_a_published_column_cannot_be_a_protected_one_under_another_name(tmp_path: Path) -> None:
@@ -150,7 +154,7 @@ def test_what_a_caller_has_on_the_connection_stays(tmp_path: Path) -> None:
         con.execute("CREATE VIEW released.demo AS SELECT 42 AS mine")
         con.execute("CREATE TEMP TABLE srsql_mine AS SELECT 7 AS mine")
         engine = Engine(con)
-        engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(30))])
+        engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(30))], allow_incomplete=True)
         engine.release("2011Q4", **OPTIONS)
         assert con.execute("FROM released.demo").fetchall() == [(42,)]
         assert con.execute("FROM srsql_mine").fetchall() == [(7,)]
@@ -163,7 +167,7 @@ def test_an_open_transaction_of_the_caller_is_refused_and_survives(tmp_path: Pat
         con.execute("BEGIN")
         con.execute("CREATE TABLE mine AS SELECT 1 AS x")
         with pytest.raises(WarehouseError, match="open transaction"):
-            Engine(con).ingest([write_quarter(tmp_path, "2011Q4", crowd(5))])
+            Engine(con).ingest([write_quarter(tmp_path, "2011Q4", crowd(5))], allow_incomplete=True)
         con.execute("COMMIT")
         assert con.execute("FROM mine").fetchall() == [(1,)]
 

@@ -174,7 +174,7 @@ def test_other_types_than_text_are_read_without_loss(
         'CREATE TABLE hospital.finding ("Visit No." BIGINT, "what\'s found" BOOLEAN, drug DOUBLE)'
     )
     con.execute("INSERT INTO hospital.finding VALUES (9223372036854775807, true, 0.1)")
-    take(con, dataset(tmp_path, id_type="integer"), "2022")
+    take(con, dataset(tmp_path, id_type="integer"), "2022", max_unread=1)
     assert con.execute(
         "SELECT visit_id, patient_id, age, srsql_age, sex, srsql_sex, ward FROM raw_clinic.visit "
         "ORDER BY visit_id"

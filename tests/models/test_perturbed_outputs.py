@@ -31,7 +31,7 @@ OPTIONS: dict[str, Any] = {
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     folder = tmp_path_factory.mktemp("outputs")
     with Engine(folder / "w.duckdb") as opened:
-        opened.ingest([write_quarter(folder, QUARTER, series(5)[QUARTER])])
+        opened.ingest([write_quarter(folder, QUARTER, series(5)[QUARTER])], allow_incomplete=True)
         for model in ("ppms-dp-all", "ppms-dp-num"):
             opened.release(QUARTER, model=model, series=model, **OPTIONS)
         opened.release(QUARTER, model="msdp-all", series="toy", noise="seeded", seed=1, **OPTIONS)

@@ -26,7 +26,9 @@ def released(folder: Path, seed: int, model: str) -> tuple[Engine, list[Quarter]
     levels.write_text("\n".join(["value,theta", *lines]) + "\n")
     engine, series = Engine(folder / "w.duckdb"), list[Quarter]()
     for quarter in QUARTERS[:4]:
-        engine.ingest([write_quarter(folder, quarter, world.quarters[quarter])])
+        engine.ingest(
+            [write_quarter(folder, quarter, world.quarters[quarter])], allow_incomplete=True
+        )
         made = engine.release(
             quarter, model=model, k=2, theta=f"levels:{levels}", on_infeasible="withhold",
             seed=seed, ids="original", allow_linkable=True,

@@ -44,7 +44,7 @@ class Run:
             self.folder / str(self.files), quarter, self.world.quarters[quarter], deleted or []
         )
         self.world.deleted |= set(deleted or [])
-        self.engine.ingest([archive], replace=True)
+        self.engine.ingest([archive], replace=True, allow_incomplete=True)
 
     def release(self, model: str, quarter: str, **options: Any) -> None:
         options = self.options | options | {"seed": self.rng.randrange(99), "allow_linkable": True}
@@ -73,19 +73,19 @@ class Run:
         """Release all quarters but the last, which is there for those who ask who stops."""
         world, rng = self.world, self.rng
         world.arrive(QUARTERS[0])
-        self.ingest(QUARTERS[0])
+        self.ingest(QUARTERS[0], allow_incomplete=True)
         for at, quarter in enumerate(QUARTERS[:-1]):
             following = QUARTERS[at + 1]
             world.arrive(following)
             gone = rng.sample(range(len(world.homes)), 2) if rng.random() < 0.4 else []
-            self.ingest(following, gone)
+            self.ingest(following, gone, allow_incomplete=True)
             if quarter == self.skipped:
                 continue
             for model in MODELS:
                 self.release(model, quarter)
             if rng.random() < 0.3:  # some who were thought to have stopped turn up after all
                 world.add(following, rng.sample(range(len(world.homes)), 4))
-                self.ingest(following)
+                self.ingest(following, allow_incomplete=True)
             if at and rng.random() < 0.3:
                 self.remake(QUARTERS[rng.randrange(at)])
         if self.skipped:
@@ -98,7 +98,7 @@ class Run:
         """
         later = self.rng.sample(range(len(self.world.homes)), 3)
         self.world.add(quarter, [*later, *self.world.newcomers(12)])
-        self.ingest(quarter)
+        self.ingest(quarter, allow_incomplete=True)
         for model in MODELS:
             if any(own.quarter == quarter for own in self.series[model]):
                 self.correct(model, quarter)

@@ -93,7 +93,7 @@ def test_a_series_of_random_parts_stands_every_attack_that_its_model_withstands(
     options: dict[str, Any] = {"assume_md": "all"} if model == "ppms-alpha" else {}
     with Engine(":memory:") as engine:
         for quarter, file in zip(QUARTERS, files[seed], strict=True):
-            engine.ingest(file)
+            engine.ingest(file, allow_incomplete=True)
             engine.release(
                 quarter, model=model, k=3, theta="0.4", on_infeasible="withhold", parts="auto",
                 refine=refine, seed=seed, **options,
@@ -135,7 +135,7 @@ def test_never_more_cases_are_withheld_than_without_parts(
     for parts, found in counts.items():
         for seed in files:
             with Engine(":memory:") as engine:
-                engine.ingest(files[seed][0])
+                engine.ingest(files[seed][0], allow_incomplete=True)
                 engine.release(
                     QUARTERS[0], model="ms", k=5, theta=theta, on_infeasible="withhold", seed=1,
                     parts=parts, refine=refine,
@@ -167,7 +167,7 @@ def test_a_release_does_not_depend_on_who_carries_its_parts(
         monkeypatch.setattr(carriers, "InProcess", own)
         with Engine(":memory:") as engine:
             for quarter, file in zip(QUARTERS[:quarters], files[1], strict=False):
-                engine.ingest(file)
+                engine.ingest(file, allow_incomplete=True)
                 engine.release(
                     quarter, model=model, k=3, theta="0.4", on_infeasible="withhold", seed=4,
                     parts="auto", workers=workers, ids="original",
@@ -185,7 +185,7 @@ def test_models_with_noise_merge_equal_categories_across_parts(
     model: str, files: dict[int, list[Path]]
 ) -> None:
     with Engine(":memory:") as engine:
-        engine.ingest(files[0][0])
+        engine.ingest(files[0][0], allow_incomplete=True)
         engine.release(
             QUARTERS[0], model=model, k=3, theta="0.4", on_infeasible="withhold", seed=1,
             parts="auto", noise="seeded",
@@ -206,7 +206,7 @@ def test_without_parts_nothing_is_cut_and_nothing_is_told(
 ) -> None:
     monkeypatch.setattr(Parts, "_cut", lambda *_: pytest.fail("it was cut"))
     with Engine(":memory:") as engine:
-        engine.ingest(files[0][0])
+        engine.ingest(files[0][0], allow_incomplete=True)
         for series, options in (("a", {}), ("b", {"parts": 1, "workers": 3})):
             engine.release(
                 QUARTERS[0], series=series, model="ms", theta="0.4", on_infeasible="withhold",
@@ -221,6 +221,6 @@ def test_without_parts_nothing_is_cut_and_nothing_is_told(
 def test_a_quarter_of_which_parts_leave_nothing_is_refused_as_ever(tmp_path: Path) -> None:
     few = [Report(case, case, age="40", sex="M", wt="70", pt=("A",)) for case in range(1, 5)]
     with Engine(":memory:") as engine:
-        engine.ingest(write_quarter(tmp_path, "2011Q1", few))
+        engine.ingest(write_quarter(tmp_path, "2011Q1", few), allow_incomplete=True)
         with pytest.raises(NothingToReleaseError):
             engine.release("2011Q1", model="ms", k=9, theta="1", parts="auto")

@@ -18,7 +18,7 @@ def test_a_case_reported_as_m_and_as_f_is_released_as_any_in_one_region(
 ) -> None:
     base = crowd(30)
     other = replace(next_version(base[4]), sex="M" if base[4].sex == "F" else "F")
-    engine.ingest([write_quarter(tmp_path, "2011Q4", [*base, other])])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", [*base, other])], allow_incomplete=True)
     engine.release("2011Q4", k=3, theta="0.5", seed=1)
     both = rows(
         engine.con, f"SELECT * FROM release_2011q4.demo WHERE caseid = {other.caseid} ORDER BY 1"
@@ -37,7 +37,7 @@ def test_the_region_of_a_case_covers_the_values_of_all_its_versions(
         replace(next_version(report), age=str(int(report.age) + 9), wt=str(int(report.wt) - 7))
         for report in base[:5]
     ]
-    engine.ingest([write_quarter(tmp_path, "2011Q4", [*base, *later])])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", [*base, *later])], allow_incomplete=True)
     made = engine.release("2011Q4", k=3, theta="0.5", seed=1)
     shown = {row["primaryid"]: row for row in rows(engine.con, "SELECT * FROM release_2011q4.demo")}
     assert made.manifest["reports"]["released"] == len(shown) == 45
@@ -53,7 +53,7 @@ def test_a_value_that_one_version_does_not_know_is_taken_from_the_other(
 ) -> None:
     base = crowd(30)
     blank = replace(next_version(base[0]), age="", wt="", sex="UNK")
-    engine.ingest([write_quarter(tmp_path, "2011Q4", [*base, blank])])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", [*base, blank])], allow_incomplete=True)
     engine.release("2011Q4", k=3, theta="0.5", seed=1)
     both = rows(engine.con, f"SELECT * FROM release_2011q4.demo WHERE caseid = {blank.caseid}")
     assert len(both) == 2
@@ -69,7 +69,7 @@ def test_ages_and_weights_are_compared_in_one_unit(engine: Engine, tmp_path: Pat
             zip(units, [("154", "LBS"), ("70", "KG"), ("70000", "GMS")] * 2, strict=False), start=1
         )
     ]
-    engine.ingest([write_quarter(tmp_path, "2011Q4", same)])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", same)], allow_incomplete=True)
     engine.release("2011Q4", k=5, theta="0.5", seed=1)
     assert set(regions(engine.con, "release_2011q4")) == {(40, 41, 70, 70, "F")}
 
@@ -87,7 +87,7 @@ def mixed() -> list[Report]:
 def test_keep_groups_within_patterns_and_gives_up_values_of_too_small_patterns_only(
     engine: Engine, tmp_path: Path
 ) -> None:
-    engine.ingest([write_quarter(tmp_path, "2011Q4", mixed())])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", mixed())], allow_incomplete=True)
     made = engine.release("2011Q4", k=3, theta="0.5", seed=1)
     assert made.manifest["withheld"] == {}
     assert made.manifest["values_given_up"] == {"sex": 2}
@@ -111,7 +111,7 @@ def test_a_pattern_too_small_even_without_values_is_withheld_and_says_so(
     engine: Engine, tmp_path: Path
 ) -> None:
     small = [Report(10 * n + 1, n, sex="F", pt=(f"S{n}",)) for n in (201, 202)]
-    engine.ingest([write_quarter(tmp_path, "2011Q4", [*crowd(30), *small])])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", [*crowd(30), *small])], allow_incomplete=True)
     made = engine.release("2011Q4", k=3, theta="0.5", seed=1, refine="off")
     assert made.manifest["withheld"] == {"pattern_too_small": {"cases": 2, "reports": 2}}
     assert {201, 202}.isdisjoint(terms_of(engine.con, "release_2011q4"))
@@ -121,7 +121,7 @@ def test_refined_one_group_takes_them_and_shows_no_more_than_they_know(
     engine: Engine, tmp_path: Path
 ) -> None:
     small = [Report(10 * n + 1, n, sex="F", pt=(f"S{n}",)) for n in (201, 202)]
-    engine.ingest([write_quarter(tmp_path, "2011Q4", [*crowd(30), *small])])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", [*crowd(30), *small])], allow_incomplete=True)
     made = engine.release("2011Q4", k=3, theta="0.5", seed=1)
     assert made.manifest["withheld"] == {}
     shared = [c for c in regions(engine.con, "release_2011q4").items() if c[1] & {201, 202}]
@@ -133,7 +133,7 @@ def test_drop_withholds_cases_with_a_missing_value_and_says_why(
     engine: Engine, tmp_path: Path
 ) -> None:
     twice = [*mixed(), Report(3019, 301, pt=("N301",))]
-    engine.ingest([write_quarter(tmp_path, "2011Q4", twice)])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", twice)], allow_incomplete=True)
     made = engine.release("2011Q4", k=3, theta="0.5", seed=1, missing="drop")
     assert made.manifest["withheld"] == {"missing_qid": {"cases": 20, "reports": 21}}
     assert {c for cases in regions(engine.con, "release_2011q4").values() for c in cases} == set(
@@ -145,7 +145,7 @@ def test_drop_withholds_cases_with_a_missing_value_and_says_why(
 def test_a_quarter_in_which_nothing_can_be_released_is_refused_in_one_line(
     engine: Engine, tmp_path: Path
 ) -> None:
-    engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(4))])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(4))], allow_incomplete=True)
     with pytest.raises(ReleaseError, match="nothing of 2011Q4 can be released with groups of 5"):
         engine.release("2011Q4", k=5, theta="0.5", seed=1)
     assert engine.sql("SELECT count(*) FROM srsql.release") == [(0,)]

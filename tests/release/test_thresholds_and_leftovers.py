@@ -179,7 +179,7 @@ def test_a_drug_that_implies_a_disease_is_limited_like_the_disease(
 ) -> None:
     knowledge = tmp_path / "knowledge.csv"
     knowledge.write_text("drug,disease\n drug x,Acromegaly\n")
-    engine.ingest([write_quarter(tmp_path, "2011Q4", takers())])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", takers())], allow_incomplete=True)
 
     def worst(**options: Any) -> float:
         engine.release(
@@ -203,7 +203,7 @@ def test_knowledge_that_makes_a_disease_too_frequent_is_infeasible(
 ) -> None:
     knowledge = tmp_path / "knowledge.csv"
     knowledge.write_text("drug,disease\nDrug Y,Acromegaly\n")
-    engine.ingest([write_quarter(tmp_path, "2011Q4", takers())])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", takers())], allow_incomplete=True)
     with pytest.raises(InfeasibleError, match=r"'acromegaly' in 28 of 40 cases \(70.0%\)"):
         engine.release("2011Q4", k=4, theta="0.4", seed=1, knowledge=knowledge)
 
@@ -222,7 +222,7 @@ def test_fractional_counts_are_bounded_without_the_floor(
         replace(bare[2], drugs=("B",)),
         replace(bare[3], drugs=("B",)),
     ]
-    engine.ingest([write_quarter(tmp_path, "2011Q4", four)])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", four)], allow_incomplete=True)
     options = {"model": "ms", "k": 4, "seed": 1, "knowledge": knowledge, "refine": refine}
     made = engine.release("2011Q4", theta="0.55", **options)
     assert made.manifest["withheld"] == {}
@@ -239,7 +239,7 @@ def test_a_pattern_that_has_the_cases_but_no_group_is_not_called_too_small(
         replace(r, pt=pt, indi=(), age="", wt="", sex="")
         for r, pt in zip(crowd(3), shared, strict=True)
     ]
-    engine.ingest([write_quarter(tmp_path, "2011Q4", cases)])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", cases)], allow_incomplete=True)
     options = {"model": "ms", "k": 2, "theta": "2/3", "seed": 1}
     with pytest.raises(ReleaseError, match="no_group_fits 3"):
         engine.release("2011Q4", refine="off", **options)
@@ -262,7 +262,7 @@ def test_a_bad_knowledge_file_is_refused_in_one_line(
 def crowded(engine: Engine, tmp_path: Path) -> Engine:
     """Ten cases, four with X; groups of three take one X each, so that one X is left over."""
     cases = [replace(r, pt=("X",) if r.caseid <= 4 else (), indi=()) for r in crowd(10)]
-    engine.ingest([write_quarter(tmp_path, "2011Q4", cases)])
+    engine.ingest([write_quarter(tmp_path, "2011Q4", cases)], allow_incomplete=True)
     return engine
 
 

@@ -28,7 +28,7 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
         opened.ingest([
             write_quarter(tmp_path, Q1, [told(case, 1) for case in range(1, 5)]),
             write_quarter(tmp_path, Q2, [told(case, 2) for case in range(1, 9)]),
-        ])  # fmt: skip
+        ], allow_incomplete=True)  # fmt: skip
         suspect(opened, [("1", "2", 0.95), ("5", "8", 0.95)])
         yield opened
 

@@ -82,7 +82,7 @@ def released_series(
     quarters = [reports_of(reports) for reports in quarters]
     with Engine(db, dataset=write_dataset(folder, observed)) as engine:
         for label, reports in zip(QUARTERS, quarters, strict=True):
-            engine.ingest([write_quarter(folder, label, reports)])
+            engine.ingest([write_quarter(folder, label, reports)], allow_incomplete=True)
             engine.release(
                 label, model=model, k=k, theta=theta, seed=seed, on_infeasible="withhold"
             )

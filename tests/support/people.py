@@ -31,7 +31,9 @@ def people(cases: Iterable[int], quarter: int = 1, **changes: Any) -> list[Repor
 
 
 def ingest(engine: Engine, folder: Path, quarters: dict[str, list[Report]], **options: Any) -> None:
-    engine.ingest([write_quarter(folder, q, r) for q, r in quarters.items()], **options)
+    engine.ingest(
+        [write_quarter(folder, q, r) for q, r in quarters.items()], **options, allow_incomplete=True
+    )
 
 
 def reasons(engine: Engine, release_id: int) -> dict[str, set[int]]:

@@ -376,6 +376,20 @@ def test_a_series_that_begins_to_fold_has_keys_from_then_on(tmp_path: Path) -> N
         assert engine.audit().folded is not None  # of the quarter that is out by spellings
 
 
+def test_a_warehouse_of_layout_11_has_no_figures_of_columns_and_lacks_nothing(old: Path) -> None:
+    migrate(old)
+    names = ("ingested_column", "ingested_text", "required_table")
+    with duckdb.connect(str(old)) as con:
+        for name in names:
+            con.execute(f"DROP TABLE srsql.{name}")
+        con.execute("UPDATE srsql.warehouse SET layout = 11")
+    made = migrate(old)
+    assert (made.from_layout, made.to_layout) == (11, module.LAYOUT)
+    with Engine(old, dataset="faers") as engine:
+        assert [engine.sql(f"SELECT count(*) FROM srsql.{name}") for name in names] == [[(0,)]] * 3
+        assert engine.status().incomplete == []
+
+
 def test_nodes_of_a_lattice_of_before_layout_9_have_emd_over_all_records(old: Path) -> None:
     migrate(old)
     with Engine(old, dataset="faers") as engine:
