@@ -395,7 +395,7 @@ def test_a_longer_text_is_released_and_verified_where_its_length_is_declared(
             text = TOML.format(kind="integer").replace("note = 12", f"note = {most}")
             (tmp_path / "notes.toml").write_text(text)
             dataset = tmp_path / "notes.toml"
-            engine.ingest([folder], dataset=dataset, period="2020", replace=passes)
+            engine.ingest([folder], dataset=dataset, period="2020", if_needed=passes)
             options = OPTIONS | {"k": 2, "dataset": "notes"}
             if passes:
                 engine.release("2020", **options)
