@@ -34,6 +34,7 @@ DATASET: Any = SimpleNamespace(
     qid_set=(),
     sets_text="",
     hierarchies={"sex": SimpleNamespace(labels=["Any", "M", "F"])},
+    keyed=lambda version: DATASET,
 )
 AXES = ("age", "wt", "sex")
 MISSING = -1

@@ -24,6 +24,7 @@ from srsql.engine.synth import SynthError
 Run = Callable[..., subprocess.CompletedProcess[str]]
 CODES = {
     "CheckFailedError": 1,
+    "PublishedIdError": 1,
     "UnsafeArtifactError": 1,
     "InfeasibleError": 3,
     "NothingToReleaseError": 3,

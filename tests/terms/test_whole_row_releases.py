@@ -166,7 +166,7 @@ def test_clusters_are_unions_of_groups_with_their_own_k_and_size(engine: Engine)
     terms = {r["term"] for r in rows(engine.con, f"FROM {schema}.item_chunk")}
     terms |= {r["term"] for r in rows(engine.con, f"FROM {schema}.record_chunk")}
     assert {t.partition(":")[0] for t in terms} == {"drugname/role_cod", "pt"}
-    assert any(t.startswith("drugname/role_cod:DRUG 1/") for t in terms)
+    assert any(t.startswith("drugname/role_cod:drug 1/") for t in terms)
 
 
 def most_probable(clusters: Clusters, item: str, cluster: int) -> Fraction:
