@@ -57,7 +57,7 @@ from srsql.engine.signals.rules import (
     intervals,
 )
 from srsql.engine.signals.strata import Parted, Stratum, parted
-from srsql.engine.warehouse.catalog import term_keys
+from srsql.engine.warehouse.catalog import normalized_texts, term_keys
 from srsql.engine.warehouse.extras import installed
 from srsql.engine.warehouse.levels import told_of_levels
 from srsql.engine.warehouse.releases import (
@@ -218,8 +218,8 @@ def _check_names(
         names = asked if left is None else [left, *asked]
         found = term_keys(warehouse, names, scope.dataset.term_key)
         keys = dict(zip(names, found, strict=True))
-        for name in names:
-            if keys[name] is None:
+        for name, visible in zip(names, normalized_texts(warehouse, names), strict=True):
+            if keys[name] is None or visible is None:  # a key keeps a text of no visible sign
                 raise SignalError(f"{name!r} is no name of a {what}: give one")
         for name in asked:
             if left is not None and keys[name] == keys[left]:

@@ -52,7 +52,7 @@ def test_the_evidence_names_the_target_and_the_sizes_of_its_exclusion_sets(db: P
     worst: dict[str, Any] = found["evidence"][0]
     assert (worst["case_id"], worst["qid"]) == ("18", {"age": {"low": 39, "high": 39}, "sex": "F"})
     assert (worst["candidates"], worst["md"], worst["remaining"], worst["dig"]) == (3, 2, 1, True)
-    assert (worst["term"], worst["confidence"], worst["theta"]) == ("Q", 1, "1/3")
+    assert (worst["term"], worst["confidence"], worst["theta"]) == ("q", 1, "1/3")
 
 
 def test_the_table_and_the_worst_groups_are_printed_in_words(db: Path) -> None:
@@ -61,7 +61,7 @@ def test_the_table_and_the_worst_groups_are_printed_in_words(db: Path) -> None:
     assert "NOT safe" in answer.out
     assert "has 3 candidates, 1 remain, fewer than k" in answer.out
     assert "MD: 2, in the next quarter, but the target is not" in answer.out
-    assert "Q: confidence 1 exceeds theta 1/3" in answer.out
+    assert "q: confidence 1 exceeds theta 1/3" in answer.out
 
 
 @pytest.mark.parametrize(

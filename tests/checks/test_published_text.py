@@ -405,4 +405,4 @@ def test_a_longer_text_is_released_and_verified_where_its_length_is_declared(
         engine.publish("2020", tmp_path / "out", dataset="notes")
     assert verify(tmp_path / "out").passed
     (kid,) = [t for t in manifest_of(tmp_path / "out")["tables"] if t["name"] == "kid"]
-    assert [c.get("max_length") for c in kid["columns"]] == [None, None, 601]
+    assert [c.get("max_length") for c in kid["columns"]] == [None, None, 601, 601]

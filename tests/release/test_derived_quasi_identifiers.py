@@ -31,7 +31,7 @@ def test_no_region_tells_the_number_of_drugs_that_are_told_apart(
     write_rows(tmp_path, random.Random(5), 200)
     options = {"k": 5, "theta": "0.9", "on_infeasible": "withhold", "seed": 1}
     with Engine(tmp_path / "w.duckdb") as engine:
-        engine.ingest([tmp_path / "rows"], dataset=str(dataset), period="2020")
+        engine.ingest([tmp_path / "rows"], dataset=str(dataset), period="2020", max_unread=1.0)
         with pytest.raises(ReleaseError, match=r"taken is made from taken[.]drug, and what"):
             engine.release("2020", series="apart", terms="disassociate",
                            term_attributes=attributes, **options)  # fmt: skip

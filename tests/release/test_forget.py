@@ -44,7 +44,7 @@ def released(engine: Engine, folder: Path, **options: Any) -> None:
 
 
 def holders(engine: Engine, *texts: str) -> set[str]:
-    """The tables of the warehouse that have a text somewhere in a row."""
+    """The tables of the warehouse that have a text, or its key, somewhere in a row."""
     places = engine.sql(
         "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT temporary "
         "AND database_name = current_database()"
@@ -52,7 +52,7 @@ def holders(engine: Engine, *texts: str) -> set[str]:
     found = set()
     for schema, name in places:
         rows = engine.sql(f'SELECT t::VARCHAR FROM "{schema}"."{name}" AS t')
-        if any(text in row for (row,) in rows for text in texts):
+        if any(text.lower() in row.lower() for (row,) in rows for text in texts):
             found.add(f"{schema}.{name}")
     return found
 
@@ -109,7 +109,7 @@ def test_what_no_release_shows_any_more_leaves_the_file_too(tmp_path: Path) -> N
         engine.rebuild()
         assert holders(engine, patient, SECRET) == set()
         assert patient.encode() not in db.read_bytes()
-        assert SECRET.encode() not in db.read_bytes()
+        assert SECRET.lower().encode() not in db.read_bytes().lower()
     assert [file.name for file in tmp_path.glob("w.duckdb*")] == [db.name]
     assert patient.encode() not in db.read_bytes()
 
@@ -319,7 +319,7 @@ def test_a_caller_is_told_how_the_file_is_written_anew(tmp_path: Path) -> None:
     assert SECRET.encode() in db.read_bytes()
     answer = srsql("forget", "--rebuild", "--db", db)
     assert answer.code == 0, answer.err
-    assert SECRET.encode() not in db.read_bytes()
+    assert SECRET.lower().encode() not in db.read_bytes().lower()
     with duckdb.connect(str(db)) as con:
         assert con.execute("FROM theirs").fetchall() == [(SECRET[:8],)]
 
@@ -347,7 +347,7 @@ def test_a_file_that_cannot_be_written_anew_is_as_it_was(
     killed.mkdir()
     (killed / "w.duckdb").write_text(SECRET)
     engine.rebuild()
-    assert SECRET.encode() not in db.read_bytes()
+    assert SECRET.lower().encode() not in db.read_bytes().lower()
     assert not killed.exists()
 
 

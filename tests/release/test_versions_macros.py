@@ -78,7 +78,10 @@ def store(sql: Any, number: int, version: Version) -> None:
         (q, "laplace", calibration, noise, epsilon.numerator, epsilon.denominator)
         for q, (epsilon, calibration, noise) in version.noises.items()
     ])  # fmt: skip
-    insert("external_knowledge", sorted(version.knowledge))
+    insert("external_knowledge", [
+        (drug.upper(), disease.upper(), drug, disease)
+        for drug, disease in sorted(version.knowledge)
+    ])  # fmt: skip
     insert("disassociated", [
         (n, name, m, diversity, repeated, True, "chunks")
         for n, (name, (m, diversity, repeated)) in enumerate(version.terms.items())

@@ -220,7 +220,7 @@ def test_expected_cases_over_exported_strata_are_those_that_signals_know(
         own = [row for row in rows if tuple(row[3:]) == stratum]
         cases, drug, reaction = (
             len({row[0] for row in own if wanted is None or wanted in row[1:3]})
-            for wanted in (None, "DRUG A", "BLEEDING")
+            for wanted in (None, "drug a", "bleeding")
         )
         expected += drug * reaction / cases
     (signal,) = parted.signals(

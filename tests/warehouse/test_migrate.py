@@ -382,6 +382,7 @@ def test_a_warehouse_of_layout_11_has_no_figures_of_columns_and_lacks_nothing(ol
     with duckdb.connect(str(old)) as con:
         for name in names:
             con.execute(f"DROP TABLE srsql.{name}")
+        con.execute("DELETE FROM srsql.series_parameter WHERE keyword = 'term_key'")
         con.execute("UPDATE srsql.warehouse SET layout = 11")
     made = migrate(old)
     assert (made.from_layout, made.to_layout) == (11, module.LAYOUT)
