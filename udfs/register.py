@@ -237,8 +237,9 @@ def _checked_term_keys(texts: pa.ChunkedArray) -> pa.Array:
 def _each_distinct(texts: pa.ChunkedArray, function: Callable[[str], str | None]) -> pa.Array:
     """A function of texts, called once for equal ones."""
     distinct = one_array(texts).dictionary_encode()
-    found = pa.array([function(text) for text in distinct.dictionary.to_pylist()], pa.string())
-    return found.take(distinct.indices)
+    found = pa.lib.StringBuilder()  # pa.array imports pandas, which takes longer than all the rest
+    found.append_values([function(text) for text in distinct.dictionary.to_pylist()])
+    return found.finish().take(distinct.indices)
 
 
 _RANDOM = {
