@@ -109,7 +109,7 @@ def case_masks(offsets: Ints, terms: NDArray[np.int32], bit: NDArray[np.int8]) -
         for j in range(offsets[r], offsets[r + 1]):
             b = bit[terms[j]]
             if b >= 0:
-                masks[r] |= 1 << b
+                masks[r] |= 1 << int(b)  # not a shift of eight bits
     return masks
 
 
@@ -250,7 +250,7 @@ def _refresh_node(
             cell = tree.order[j]
             if cells.head[cell] >= 0:
                 least = min(least, cells.head[cell])
-                kinds |= 1 << cells.kind[cell]
+                kinds |= 1 << int(cells.kind[cell])
                 floor = min(floor, cells.base_risk[cell])
     else:
         left, right = tree.left[node], tree.right[node]

@@ -124,11 +124,11 @@ def _best_group(
 ) -> int:  # fmt: skip
     """The group of least dIL' for case ``r``, or -1 where every dIL' is infinite (Lin, eq. (8))."""
     terms, low, high = problem.terms, problem.low[r], problem.high[r]
-    case_mask = 1 << (MASK_TERMS + problem.kind[r])
+    case_mask = 1 << (MASK_TERMS + int(problem.kind[r]))
     for j in range(terms.offsets[r], terms.offsets[r + 1]):
         b = terms.bit[terms.terms[j]]
         if b >= 0:
-            case_mask |= 1 << b
+            case_mask |= 1 << int(b)
     best, best_loss = as_int64(-1), as_int64(0)
     best_risk, best_plain = np.inf, best >= 0
     node_stack, loss_stack = bounds.waiting

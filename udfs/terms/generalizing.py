@@ -124,7 +124,7 @@ def loss(size: int, records: int) -> float:
 
     It stands for any of 2^size - 1 sets of terms in each of its records.
     """
-    return (math.ldexp(1.0, min(size, MAX_DOUBLINGS)) - 1.0) * records
+    return (math.ldexp(1.0, int(min(size, MAX_DOUBLINGS))) - 1.0) * records
 
 
 @njit()

@@ -1,0 +1,93 @@
+"""Releases of small quarters, in the process that is asked: what they show, as one digest each.
+
+``python -m support.kernel_runs FOLDER NAME ...`` prints a line a name. Kernels run as the
+environment says: compiled, with checked indices (``NUMBA_BOUNDSCHECK=1``), or interpreted
+(``NUMBA_DISABLE_JIT=1``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from support.quarters import crowd, write_quarter
+
+from srsql.engine.api.engine import Engine
+
+QUARTERS = ("2011Q3", "2011Q4")
+GROUPS: dict[str, Any] = {"k": 3, "theta": "1/2", "on_infeasible": "withhold"}
+LATTICE: dict[str, Any] = {"informative": "pt", "dimensions": "age,sex"}
+NOISE: dict[str, Any] = {"noise": "seeded", "epsilon": "1"}
+TERMS: dict[str, Any] = {"k": 3, "m": 2}
+RUNS: dict[str, dict[str, Any]] = {
+    "ms": {"model": "ms", **GROUPS, "refine": "full"},
+    "ppms": {"model": "ppms", **GROUPS},
+    "ppms-ear": {"model": "ppms-ear", **GROUPS},
+    "ppms++": {"model": "ppms++", **GROUPS},
+    "ppms-alpha": {"model": "ppms-alpha", **GROUPS, "alpha": "1/2"},
+    "ppms-stay": {"model": "ppms-stay", **GROUPS},
+    "suppression": {"model": "ms", **GROUPS, "theta": "1/4", "leftovers": "suppress"},
+    "ppms-dp-num": {"model": "ppms-dp-num", **GROUPS, **NOISE},
+    "ppms-dp-all": {"model": "ppms-dp-all", **GROUPS, **NOISE},
+    "disassociation": {"model": "disassociation", **TERMS},
+    "chunks": {"model": "ms", **GROUPS, "terms": "disassociate", "m": 2},
+    "whole rows": {"model": "ms", **GROUPS, "terms": "disassociate", "term_attributes": "all",
+                   "m": 2},
+    "k-anonymity": {"model": "k-anonymity", "k": 3},
+    "xy-anonymity": {"model": "xy-anonymity", "k": 3},
+    "l-diversity": {"model": "l-diversity", "l": 2},
+    "alpha-k": {"model": "alpha-k", "k": 3, "alpha": "1/2"},
+    "full-domain": {"model": "full-domain", "k": 3, **LATTICE},
+    "ipa": {"model": "ipa", **NOISE, **LATTICE},
+    "dp-histogram": {"model": "dp-histogram", **NOISE, **LATTICE},
+}  # fmt: skip
+"""By name, the options of a release; one that is of a series has both quarters."""
+OF_SERIES = ("ppms", "ppms-ear", "ppms++", "ppms-dp-num", "ppms-dp-all")
+
+
+def sources(folder: Path) -> list[Path]:
+    """Two quarters, of which the second has follow-ups of the first."""
+    first = crowd(44)
+    again = [replace(report, primaryid=report.primaryid + 1) for report in first[10:24]]
+    return [
+        write_quarter(folder, quarter, reports)
+        for quarter, reports in zip(QUARTERS, (first, [*again, *crowd(30, 60)]), strict=True)
+    ]
+
+
+def digest(engine: Engine, schema: str) -> str:
+    """Of all rows that the views of a release show, but for ids, which are drawn."""
+    views = engine.con.execute(
+        "SELECT view_name FROM duckdb_views() WHERE schema_name = ? AND view_name <> 'manifest' "
+        "ORDER BY view_name",
+        [schema],
+    ).fetchall()
+    told = hashlib.sha256()
+    for (view,) in views:
+        shown = (
+            f"SELECT COLUMNS(c -> c NOT IN ('primaryid', 'caseid')) FROM \"{schema}\".\"{view}\""
+        )
+        rows = engine.con.execute(shown).fetchall()
+        told.update(repr((view, sorted(map(repr, rows)))).encode())
+    return told.hexdigest()
+
+
+def run(folder: Path, names: list[str]) -> dict[str, str]:
+    """Digest of the releases of each name."""
+    found = {}
+    with Engine(folder / "w.duckdb") as engine:
+        engine.ingest(sources(folder))
+        for number, name in enumerate(names):
+            own = {"seed": 5, "series": f"s{number}", "allow_linkable": True}
+            quarters = QUARTERS if name in OF_SERIES else QUARTERS[:1]
+            made = [engine.release(quarter, **RUNS[name], **own) for quarter in quarters]
+            found[name] = "".join(digest(engine, each.schema) for each in made)
+    return found
+
+
+if __name__ == "__main__":
+    for told_of, what in run(Path(sys.argv[1]), sys.argv[2:]).items():
+        print(f"{told_of}\t{what}")
