@@ -29,6 +29,7 @@ from srsql.engine.console import (
     existing,
     folder_option,
     given,
+    json_option,
     options,
     options_of,
     progress_shown,
@@ -110,7 +111,8 @@ def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iter
 def cli(context: click.Context) -> None:
     """Anonymize spontaneous adverse-event reports in DuckDB: ingest, release, measure."""
     need_text(sys.argv)
-    context.default_map = show_config.defaults_of(cli.commands)
+    context.default_map = show_config.defaults_of(cli)
+    sessions.current_session().defaults = show_config.defaults_file()
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -383,7 +385,7 @@ def publish(quarter: str, to: Path, db: Path, as_json: bool, **options: Any) -> 
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--public-key", type=click.Path(path_type=Path), help="Key that signed them (PEM).")
 @show_release.page_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def verify(
     folders: tuple[Path, ...], public_key: Path | None, page: Path | None, as_json: bool
 ) -> None:
@@ -515,7 +517,7 @@ def spellings(folders: tuple[Path, ...], db: Path, as_json: bool, **options: Any
 @cli.command("dictionary")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--to", type=click.Path(path_type=Path), help="CSV file to make of all of them.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def read_dictionary(paths: tuple[Path, ...], to: Path | None, as_json: bool) -> None:
     """The levels of a dictionary: MedDRA, ATC, OMOP or a CSV; of several, one after the other."""
     found = dictionary_of(paths, to)
@@ -566,7 +568,7 @@ def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) 
 
 @cli.command()
 @show_study.synth_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def synth(
     folder: Path, first: str | None, last: str | None, like: str | None, cases: int | None,
     scale: float | None, seed: int, as_json: bool,
@@ -586,7 +588,7 @@ def synth(
 @cli.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("srsql-demo"))
 @options({"ids": release_options()["ids"].parameter})
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @sessions.waits
 def demo(folder: Path, ids: Any, as_json: bool) -> None:
     """First run: a synthetic series in DIR, released and measured."""
