@@ -18,7 +18,7 @@ import tomllib
 from collections.abc import Callable
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import IO, Any, TextIO
+from typing import Any, TextIO
 
 MOST_TEXT = 1 << 26
 """Bytes of a text with rows, such as thresholds, a hierarchy or a dictionary's excerpt."""
@@ -63,7 +63,7 @@ def need_plain(path: Path, *, links: bool = True) -> None:
     _need_regular(path, path.lstat() if not links else path.stat())
 
 
-def open_plain(path: Path, *, links: bool = True) -> IO[bytes]:
+def open_plain(path: Path, *, links: bool = True) -> io.BufferedReader:
     """A plain file, opened to read its bytes.
 
     Args:
@@ -128,14 +128,23 @@ def read_text(
         return text.read()
 
 
-def open_text(path: Path, *, encoding: str = "utf-8-sig") -> TextIO:
-    """A plain file of any size, opened to read its text line by line, line ends as they are.
+def open_text(path: Path, most: int = MOST_TEXT, *, encoding: str = "utf-8-sig") -> TextIO:
+    """A plain file, opened to read its text line by line, line ends as they are.
+
+    Args:
+        path: of the file.
+        most: bytes that it may have.
+        encoding: of the text.
 
     Raises:
-        OutsideError: it is something else.
+        OutsideError: it is something else, or has more bytes.
         OSError: it cannot be opened.
     """
-    return io.TextIOWrapper(open_plain(path), encoding=encoding, newline="")
+    file = open_plain(path)
+    if os.fstat(file.fileno()).st_size > most:
+        file.close()
+        raise _too_large(path, most)
+    return io.TextIOWrapper(file, encoding=encoding, newline="")
 
 
 def need_within(path: Path, folder: Path) -> None:

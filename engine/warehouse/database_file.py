@@ -29,6 +29,7 @@ from srsql.engine.errors import (
 )
 from srsql.engine.warehouse.scratch import private_file, private_folder
 from srsql.engine.warehouse.statements import literal
+from srsql.schemas.outside import need_plain
 
 ALIAS = "srsql_warehouse"
 OWN: Mapping[str, Any] = {
@@ -281,6 +282,12 @@ def need_usable(path: Path) -> None:
     if str(path).startswith(":memory:"):
         raise WarehouseError(f"{path} would keep nothing: give --db the name of a file")
     real = os.path.realpath(path)
+    if os.path.exists(real) and not os.path.isdir(real):
+        try:
+            need_plain(Path(real))  # DuckDB would wait for whoever writes into a pipe
+        except OSError as error:
+            why = error.strerror or one_line(error)
+            raise WarehouseError(f"{printable(str(path))} cannot be opened: {why}") from None
     try:
         real.encode()
     except UnicodeEncodeError:

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Literal
 
 from srsql.engine.interruption import LEFT
+from srsql.schemas.outside import open_plain, read_text
 
 Kind = Literal["scratch", "copying", "unfinished"]
 """Beside a warehouse; a copy of one; an artifact."""
@@ -154,7 +155,7 @@ def _noted(path: Path) -> list[Path]:
     """The folders elsewhere that a folder tells of; only such as have a name of ours."""
     lines: list[str] = []
     with suppress(OSError, ValueError):
-        lines = (path / _NOTES).read_text(encoding="ascii").splitlines()
+        lines = read_text(path / _NOTES, encoding="ascii").splitlines()
     found = []
     for line in lines:
         with suppress(ValueError, TypeError):  # the last one may be cut off
@@ -220,7 +221,7 @@ def digest(path: Path) -> str:
     Raises:
         OSError: it cannot be read.
     """
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

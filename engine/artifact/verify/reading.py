@@ -59,6 +59,7 @@ from srsql.engine.warehouse.statements import (
     temporary,
     union_all,
 )
+from srsql.schemas.outside import open_plain
 
 OPENED = "srsql_artifact"
 _OPENING = re.compile(r"\((?=\(*SELECT )")
@@ -275,7 +276,7 @@ def columns_of(
 ) -> list[tuple[str, str]]:
     """(name, type) as the file has them; a CSV file has names only."""
     if manifest.format == "csv":
-        with (folder / item.file).open("rb") as file:
+        with open_plain(folder / item.file, links=False) as file:
             names = next(csv.reader(io.StringIO(file.readline(65_536).decode())), [])
         kinds = [c.type.replace(" ", "") for c in stored_columns(manifest, item)]
         return [(n, kinds[i] if i < len(kinds) else "?") for i, n in enumerate(names)]
