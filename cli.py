@@ -63,10 +63,11 @@ from srsql.version import __version__
 
 
 @contextmanager
-def _engine(db: Path, *, read_only: bool = True) -> Iterator[Engine]:
+def _engine(db: Path, *, read_only: bool = True, confined: bool = False) -> Iterator[Engine]:
     """The engine on the warehouse file, its macros brought up to date if need be.
 
-    What may write it leaves a row in its run table.
+    What may write it leaves a row in its run table; of what is ``confined`` DuckDB opens no other
+    file.
     """
     session, context = sessions.current_session(), click.get_current_context()
     need_usable(db)
@@ -79,6 +80,8 @@ def _engine(db: Path, *, read_only: bool = True) -> Iterator[Engine]:
     asked = {n: v for n, v in chosen(context.params).items() if n not in ("db", "as_json")}
     recorded = nullcontext() if read_only else engine.recorded(session.command, asked)
     with compiling_shown(), engine, recorded:
+        if confined:
+            engine.warehouse.confine()
         yield engine
 
 
@@ -86,7 +89,7 @@ def _engine(db: Path, *, read_only: bool = True) -> Iterator[Engine]:
 def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iterator[Any]:
     """What a question goes to: the artifacts, if any are given, or the warehouse."""
     if not folders:
-        with _engine(existing(db)) as engine:
+        with _engine(existing(db), confined=True) as engine:
             yield engine
         return
     source = click.get_current_context().get_parameter_source
@@ -197,7 +200,7 @@ def create(name: str, db: Path, as_json: bool, **options: Any) -> None:
 @warehouse
 def show_series(name: str | None, db: Path, as_json: bool, **options: Any) -> None:
     """The parameters of a series, or of all, its quarters, and gaps between them."""
-    with _engine(existing(db)) as engine:
+    with _engine(existing(db), confined=True) as engine:
         found = engine.series(name, **options)
     show(found, as_json, show_release.series_parts(found))
 
@@ -240,7 +243,7 @@ def duplicates(db: Path, as_json: bool, **options: Any) -> None:
 @warehouse
 def lookup(ids: tuple[str, ...], db: Path, as_json: bool, **options: Any) -> None:
     """The case behind a pseudonym, or with --case the pseudonyms of a case: for the steward."""
-    with _engine(existing(db)) as engine:
+    with _engine(existing(db), confined=True) as engine:
         found = engine.lookup(ids, **options)
     show(found, as_json, show_release.looked_up_parts(found))
 
@@ -250,7 +253,7 @@ def lookup(ids: tuple[str, ...], db: Path, as_json: bool, **options: Any) -> Non
 @warehouse
 def explain(quarter: str, db: Path, as_json: bool, **options: Any) -> None:
     """Why a case has its region and group, or is withheld: for the steward alone."""
-    with _engine(existing(db)) as engine:
+    with _engine(existing(db), confined=True) as engine:
         found = engine.explain(quarter, **options)
     show(found, as_json, show_audit.explained_parts(found))
 
@@ -331,7 +334,7 @@ def report(
     """One self-contained HTML file on a quarter or on the series: risk, loss, signals."""
     from srsql.engine.report import file_name, write_report
 
-    with progress_shown(), _engine(existing(db)) as engine:
+    with progress_shown(), _engine(existing(db), confined=True) as engine:
         made = engine.report(quarter, public=public, **options)
     file = file or Path(file_name(made))
     written = write_report(made, file)
@@ -344,7 +347,7 @@ def report(
 @warehouse
 def status(db: Path, as_json: bool, **options: Any) -> None:
     """Quarters, releases, privacy budget and size of the warehouse, and its last run."""
-    with _engine(existing(db)) as engine:
+    with _engine(existing(db), confined=True) as engine:
         found = engine.status(**options)
     show(found, as_json, show_measures.status_parts(found))
 
@@ -428,7 +431,7 @@ def import_release(file: Path, quarter: str, db: Path, as_json: bool, **options:
 def attack(quarter: str, qids: tuple[str, ...], db: Path, as_json: bool, **options: Any) -> None:
     """Play one attacker: candidates, exclusion sets, what is inferred."""
     known = show_audit.known_values(qids)
-    with _engine(existing(db)) as engine:
+    with _engine(existing(db), confined=True) as engine:
         played = engine.attack(quarter, known, **options)
     show(played, as_json, show_audit.attack_lines(played))
 
@@ -438,7 +441,7 @@ def attack(quarter: str, qids: tuple[str, ...], db: Path, as_json: bool, **optio
 @warehouse
 def audit(db: Path, as_json: bool, **options: Any) -> None:
     """Attack every case of a series, or of all: exit 0 safe, 1 unsafe, 2 could not run."""
-    with progress_shown() as progress, _engine(existing(db)) as engine:
+    with progress_shown() as progress, _engine(existing(db), confined=True) as engine:
         found = engine.audit(evidence=show_audit.EVIDENCE, progress=progress, **given(options))
         asked = {name: options[name] for name in ("quarter", "dataset", "series")}
         stale = engine.stale(**asked if not options["all_series"] else {})

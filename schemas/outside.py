@@ -188,12 +188,18 @@ def toml_of(text: str) -> dict[str, Any]:
     return found
 
 
-def json_of(text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+def json_of(
+    text: str,
+    pairs: Callable[[list[tuple[str, Any]]], Any] | None = None,
+    *,
+    most_depth: int = MOST_DEPTH,
+) -> Any:
     """The document that a JSON text says.
 
     Args:
         text: of the document.
         pairs: makes an object of its names and values; None: a dictionary.
+        most_depth: how deep it may be nested.
 
     Raises:
         ValueError: it is none, or nested too deep.
@@ -201,16 +207,16 @@ def json_of(text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = No
     try:
         found = json.loads(text, object_pairs_hook=pairs)
     except RecursionError:
-        raise ValueError(f"it is nested more than {MOST_DEPTH} deep") from None
-    if not _is_shallow(found):
-        raise ValueError(f"it is nested more than {MOST_DEPTH} deep")
+        raise ValueError(f"it is nested more than {most_depth} deep") from None
+    if not _is_shallow(found, most_depth):
+        raise ValueError(f"it is nested more than {most_depth} deep")
     return found
 
 
-def _is_shallow(found: Any) -> bool:
-    """Whether a document is nested ``MOST_DEPTH`` deep at most; without recursion."""
+def _is_shallow(found: Any, most: int = MOST_DEPTH) -> bool:
+    """Whether a document is nested no deeper than that; without recursion."""
     level = [found]
-    for _ in range(MOST_DEPTH + 1):
+    for _ in range(most + 1):
         inner: list[Any] = []
         for each in level:
             if isinstance(each, dict):

@@ -210,6 +210,25 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+State = tuple[tuple[int, ...] | None, ...]
+"""Of a database and its log: which files they are, how large, and when they were changed."""
+
+
+def state(path: Path) -> State:
+    """What tells whether another one, or another process, has written a file since."""
+
+    def told(each: Path) -> tuple[int, ...] | None:
+        try:
+            found = os.stat(each)
+        except OSError:
+            return None
+        if each != path and not found.st_size:  # an empty log says nothing
+            return None
+        return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+    return told(path), told(_log(path))
+
+
 def may_concern(path: Path, error: Exception) -> bool:
     """Whether what DuckDB says of a file may be of this one: it names none, or this or its log."""
     named = _NAMED.search(str(error))
