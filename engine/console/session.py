@@ -39,7 +39,7 @@ from srsql.engine.errors import (
 )
 from srsql.engine.interruption import Interruption, interrupted
 from srsql.engine.warehouse.database_file import Wait
-from srsql.engine.warehouse.scratch import private_file
+from srsql.engine.warehouse.scratch import clear_after_dead_processes, private_file
 from srsql.version import __version__
 
 Command = Callable[..., Any]
@@ -249,6 +249,7 @@ class OneCommand(forms.Command):
         session = current_session()
         session.command = " ".join(ctx.command_path.split()[1:])
         session.as_json = bool(ctx.params.get("as_json"))
+        clear_after_dead_processes()
         session.tell("start", f"srsql {__version__}")
         if session.defaults is not None:
             text = f"srsql: defaults are read from {session.defaults}"

@@ -229,6 +229,11 @@ def state(path: Path) -> State:
     return told(path), told(_log(path))
 
 
+def commit(con: duckdb.DuckDBPyConnection) -> None:
+    """Commit the transaction of a connection."""
+    con.execute("COMMIT")
+
+
 def may_concern(path: Path, error: Exception) -> bool:
     """Whether what DuckDB says of a file may be of this one: it names none, or this or its log."""
     named = _NAMED.search(str(error))

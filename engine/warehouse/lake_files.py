@@ -17,6 +17,7 @@ from pathlib import Path
 import duckdb
 
 from srsql.engine.errors import DamagedError, WarehouseError, printable
+from srsql.engine.warehouse import database_file
 from srsql.engine.warehouse.scratch import digest, put_beside, sync
 from srsql.engine.warehouse.statements import query
 from srsql.schemas.outside import json_of, read_text
@@ -213,7 +214,7 @@ def clear_leftovers(con: duckdb.DuckDBPyConnection) -> None:
     try:
         con.execute(query(TOPIC, "cleared"))
         con.execute(query(TOPIC, "forget"))
-        con.execute("COMMIT")
+        database_file.commit(con)
     except duckdb.Error:
         with suppress(duckdb.Error):
             con.execute("ROLLBACK")

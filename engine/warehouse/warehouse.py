@@ -474,7 +474,7 @@ class Warehouse:
 
 
 def _commit(con: duckdb.DuckDBPyConnection) -> None:
-    con.execute("COMMIT")
+    database_file.commit(con)
 
 
 def roll_back(con: duckdb.DuckDBPyConnection) -> None:
@@ -577,7 +577,7 @@ def _define(
         con.execute(
             "INSERT INTO srsql.warehouse VALUES (?, ?, ?)", [LAYOUT, __version__, fingerprint]
         )
-        con.execute("COMMIT")
+        database_file.commit(con)
     except BaseException as error:
         roll_back(con)
         if isinstance(error, duckdb.InvalidInputException):  # a file opened for reading

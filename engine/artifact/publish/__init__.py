@@ -64,7 +64,7 @@ from srsql.engine.release.exposure import Consent, links_handed_on
 from srsql.engine.release.request import is_range, range_ends
 from srsql.engine.warehouse.database_file import need_usable
 from srsql.engine.warehouse.releases import key_of, released_terms, staleness
-from srsql.engine.warehouse.scratch import private_folder, sync
+from srsql.engine.warehouse.scratch import private_file, private_folder, sync
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.outside import json_of, read_bytes, read_text
@@ -483,21 +483,16 @@ def _read_key(path: Path) -> bytes:
 def _make_key(path: Path) -> tuple[bytes, bool]:
     """A new key under that name, or the one that another publication made there meanwhile.
 
-    The name appears with the whole key behind it: a crash leaves a hidden file beside it, with a
-    key that nobody uses.
+    The name appears with the whole key behind it, which is written in a private folder.
     """
     key = secrets.token_bytes(KEY_BYTES)
-    beside = path.absolute().parent / f".{path.name}.{secrets.token_hex(6)}.unfinished"
     try:
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                file.write(key.hex() + "\n")
-                file.flush()
-                os.fsync(file.fileno())
+        with private_folder(path, "unfinished") as folder:
+            beside = folder / "key"
+            private_file(beside)
+            beside.write_text(key.hex() + "\n", encoding="ascii")
+            sync(beside)
             os.link(beside, path)  # never over a file that is there
-        finally:
-            beside.unlink()
         sync(path.absolute().parent)
     except FileExistsError:
         return _read_key(path), False

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import Any
 
 import duckdb
@@ -49,6 +49,7 @@ from srsql.engine.artifact.verify.contradictions import written_here
 from srsql.engine.artifact.verify.files import MARKED, NUMBER, UNSAFE, printable
 from srsql.engine.errors import one_line
 from srsql.engine.warehouse.database_file import show_no_progress_bar
+from srsql.engine.warehouse.scratch import private_folder
 from srsql.engine.warehouse.statements import (
     column,
     create,
@@ -88,10 +89,10 @@ def connection(
         memory_limit: of DuckDB; None: what it takes by itself.
     """
     with (
-        TemporaryDirectory(prefix="srsql-verify-") as scratch,
+        private_folder(Path(gettempdir()) / "srsql-verify") as scratch,
         duckdb.connect(config={"python_enable_replacements": False}) as con,
     ):
-        con.execute("SET temp_directory = ?", [scratch])
+        con.execute("SET temp_directory = ?", [str(scratch)])
         if memory_limit is not None:
             con.execute("SET memory_limit = ?", [memory_limit])
         show_no_progress_bar(con)
