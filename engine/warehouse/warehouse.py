@@ -140,7 +140,9 @@ class Warehouse:
             for name, value in settings.items():
                 self.con.execute(f"SET {name} = ?", [value])
             self.database = _database(self.con)
-            known = self.path is not None and _known.get(self._real) == self._state()
+            known = self.path is not None and _known.get(self._real) == database_file.state(
+                Path(self._real)
+            )
             with self._told("damaged", "no_room"):
                 _install(self.con, catalog=not read_only, untouched=self._owned, known=known)
             self._open_lake(whole)
@@ -148,7 +150,7 @@ class Warehouse:
                 self._need_own_views()
             self._looked_at = whole
             if read_only and whole and self.path is not None:
-                _known[self._real] = self._state()
+                _known[self._real] = database_file.state(Path(self._real))
         except BaseException:
             self.close(failed=True)
             raise
@@ -175,9 +177,6 @@ class Warehouse:
     @property
     def _real(self) -> str:
         return os.path.realpath(self.path or "")
-
-    def _state(self) -> database_file.State:
-        return database_file.state(Path(self._real))
 
     def _need_own_views(self) -> None:
         """Refuse a file whose views over rows read what is no table of ours, and no file of its
@@ -337,7 +336,7 @@ class Warehouse:
                 database_file.drop_empty_log(self.path)
         self.con.close()
         if self.path is not None and self._looked_at and not self.read_only:
-            _known[self._real] = self._state()
+            _known[self._real] = database_file.state(Path(self._real))
         if self._folder is not None:
             self._folder.remove()
 
