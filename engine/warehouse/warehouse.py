@@ -80,7 +80,7 @@ _NAMES = tuple(
 KEPT_FOR_BLOCKS = "25%"
 """Of DuckDB's memory, where nobody limits it: what blocks take it keeps for other blocks, since
 memory that is new costs the system more time than a block is worked on."""
-_known: dict[str, database_file.State] = {}
+_known: dict[Path, database_file.State] = {}
 """Files that this process has looked at, or has written last, as they were then."""
 LONG_LOG = 128 << 20
 """Bytes of a log that take some seconds to read when the file is opened after a kill."""
@@ -140,9 +140,8 @@ class Warehouse:
             for name, value in settings.items():
                 self.con.execute(f"SET {name} = ?", [value])
             self.database = _database(self.con)
-            known = self.path is not None and _known.get(self._real) == database_file.state(
-                Path(self._real)
-            )
+            real = self._real
+            known = self.path is not None and _known.get(real) == database_file.state(real)
             with self._told("damaged", "no_room"):
                 _install(self.con, catalog=not read_only, untouched=self._owned, known=known)
             self._open_lake(whole)
@@ -150,7 +149,7 @@ class Warehouse:
                 self._need_own_views()
             self._looked_at = whole
             if read_only and whole and self.path is not None:
-                _known[self._real] = database_file.state(Path(self._real))
+                _known[self._real] = database_file.state(self._real)
         except BaseException:
             self.close(failed=True)
             raise
@@ -175,8 +174,8 @@ class Warehouse:
         self.con.execute("SET temp_directory = ?", [spill])
 
     @property
-    def _real(self) -> str:
-        return os.path.realpath(self.path or "")
+    def _real(self) -> Path:
+        return Path(os.path.realpath(self.path or ""))
 
     def _need_own_views(self) -> None:
         """Refuse a file whose views over rows read what is no table of ours, and no file of its
@@ -194,8 +193,8 @@ class Warehouse:
         questions, whose statements read views of the file. Nothing turns that off again."""
         if self.path is None or not self._owned:
             return
-        folders = [each for each in (self.scratch, self.lake.folder if self.lake else None) if each]
-        self.run("SET allowed_directories = ?", [[str(each) for each in folders]])
+        folders = (self.scratch, self.lake.folder if self.lake else None)
+        self.run("SET allowed_directories = ?", [[str(each) for each in folders if each]])
         self.run("SET allowed_paths = ?", [[str(self.path), f"{self.path}.wal"]])
         self.run("SET enable_external_access = false")
 
@@ -336,7 +335,7 @@ class Warehouse:
                 database_file.drop_empty_log(self.path)
         self.con.close()
         if self.path is not None and self._looked_at and not self.read_only:
-            _known[self._real] = database_file.state(Path(self._real))
+            _known[self._real] = database_file.state(self._real)
         if self._folder is not None:
             self._folder.remove()
 
