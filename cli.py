@@ -29,6 +29,7 @@ from srsql.engine.console import (
     existing,
     folder_option,
     given,
+    json_option,
     options,
     options_of,
     progress_shown,
@@ -62,10 +63,11 @@ from srsql.version import __version__
 
 
 @contextmanager
-def _engine(db: Path, *, read_only: bool = True) -> Iterator[Engine]:
+def _engine(db: Path, *, read_only: bool = True, confined: bool = False) -> Iterator[Engine]:
     """The engine on the warehouse file, its macros brought up to date if need be.
 
-    What may write it leaves a row in its run table.
+    What may write it leaves a row in its run table; of what is ``confined`` DuckDB opens no other
+    file.
     """
     session, context = sessions.current_session(), click.get_current_context()
     need_usable(db)
@@ -78,6 +80,8 @@ def _engine(db: Path, *, read_only: bool = True) -> Iterator[Engine]:
     asked = {n: v for n, v in chosen(context.params).items() if n not in ("db", "as_json")}
     recorded = nullcontext() if read_only else engine.recorded(session.command, asked)
     with compiling_shown(), engine, recorded:
+        if confined:
+            engine.warehouse.confine()
         yield engine
 
 
@@ -85,7 +89,7 @@ def _engine(db: Path, *, read_only: bool = True) -> Iterator[Engine]:
 def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iterator[Any]:
     """What a question goes to: the artifacts, if any are given, or the warehouse."""
     if not folders:
-        with _engine(existing(db)) as engine:
+        with _engine(existing(db), confined=True) as engine:
             yield engine
         return
     source = click.get_current_context().get_parameter_source
@@ -110,7 +114,8 @@ def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iter
 def cli(context: click.Context) -> None:
     """Anonymize spontaneous adverse-event reports in DuckDB: ingest, release, measure."""
     need_text(sys.argv)
-    context.default_map = show_config.defaults_of(cli.commands)
+    context.default_map = show_config.defaults_of(cli)
+    sessions.current_session().defaults = show_config.defaults_file()
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -195,7 +200,7 @@ def create(name: str, db: Path, as_json: bool, **options: Any) -> None:
 @warehouse
 def show_series(name: str | None, db: Path, as_json: bool, **options: Any) -> None:
     """The parameters of a series, or of all, its quarters, and gaps between them."""
-    with _engine(existing(db)) as engine:
+    with _engine(existing(db), confined=True) as engine:
         found = engine.series(name, **options)
     show(found, as_json, show_release.series_parts(found))
 
@@ -238,7 +243,7 @@ def duplicates(db: Path, as_json: bool, **options: Any) -> None:
 @warehouse
 def lookup(ids: tuple[str, ...], db: Path, as_json: bool, **options: Any) -> None:
     """The case behind a pseudonym, or with --case the pseudonyms of a case: for the steward."""
-    with _engine(existing(db)) as engine:
+    with _engine(existing(db), confined=True) as engine:
         found = engine.lookup(ids, **options)
     show(found, as_json, show_release.looked_up_parts(found))
 
@@ -248,7 +253,7 @@ def lookup(ids: tuple[str, ...], db: Path, as_json: bool, **options: Any) -> Non
 @warehouse
 def explain(quarter: str, db: Path, as_json: bool, **options: Any) -> None:
     """Why a case has its region and group, or is withheld: for the steward alone."""
-    with _engine(existing(db)) as engine:
+    with _engine(existing(db), confined=True) as engine:
         found = engine.explain(quarter, **options)
     show(found, as_json, show_audit.explained_parts(found))
 
@@ -329,7 +334,7 @@ def report(
     """One self-contained HTML file on a quarter or on the series: risk, loss, signals."""
     from srsql.engine.report import file_name, write_report
 
-    with progress_shown(), _engine(existing(db)) as engine:
+    with progress_shown(), _engine(existing(db), confined=True) as engine:
         made = engine.report(quarter, public=public, **options)
     file = file or Path(file_name(made))
     written = write_report(made, file)
@@ -342,7 +347,7 @@ def report(
 @warehouse
 def status(db: Path, as_json: bool, **options: Any) -> None:
     """Quarters, releases, privacy budget and size of the warehouse, and its last run."""
-    with _engine(existing(db)) as engine:
+    with _engine(existing(db), confined=True) as engine:
         found = engine.status(**options)
     show(found, as_json, show_measures.status_parts(found))
 
@@ -383,7 +388,7 @@ def publish(quarter: str, to: Path, db: Path, as_json: bool, **options: Any) -> 
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--public-key", type=click.Path(path_type=Path), help="Key that signed them (PEM).")
 @show_release.page_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def verify(
     folders: tuple[Path, ...], public_key: Path | None, page: Path | None, as_json: bool
 ) -> None:
@@ -426,7 +431,7 @@ def import_release(file: Path, quarter: str, db: Path, as_json: bool, **options:
 def attack(quarter: str, qids: tuple[str, ...], db: Path, as_json: bool, **options: Any) -> None:
     """Play one attacker: candidates, exclusion sets, what is inferred."""
     known = show_audit.known_values(qids)
-    with _engine(existing(db)) as engine:
+    with _engine(existing(db), confined=True) as engine:
         played = engine.attack(quarter, known, **options)
     show(played, as_json, show_audit.attack_lines(played))
 
@@ -436,7 +441,7 @@ def attack(quarter: str, qids: tuple[str, ...], db: Path, as_json: bool, **optio
 @warehouse
 def audit(db: Path, as_json: bool, **options: Any) -> None:
     """Attack every case of a series, or of all: exit 0 safe, 1 unsafe, 2 could not run."""
-    with progress_shown() as progress, _engine(existing(db)) as engine:
+    with progress_shown() as progress, _engine(existing(db), confined=True) as engine:
         found = engine.audit(evidence=show_audit.EVIDENCE, progress=progress, **given(options))
         asked = {name: options[name] for name in ("quarter", "dataset", "series")}
         stale = engine.stale(**asked if not options["all_series"] else {})
@@ -515,7 +520,7 @@ def spellings(folders: tuple[Path, ...], db: Path, as_json: bool, **options: Any
 @cli.command("dictionary")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--to", type=click.Path(path_type=Path), help="CSV file to make of all of them.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def read_dictionary(paths: tuple[Path, ...], to: Path | None, as_json: bool) -> None:
     """The levels of a dictionary: MedDRA, ATC, OMOP or a CSV; of several, one after the other."""
     found = dictionary_of(paths, to)
@@ -566,7 +571,7 @@ def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) 
 
 @cli.command()
 @show_study.synth_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def synth(
     folder: Path, first: str | None, last: str | None, like: str | None, cases: int | None,
     scale: float | None, seed: int, as_json: bool,
@@ -586,7 +591,7 @@ def synth(
 @cli.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("srsql-demo"))
 @options({"ids": release_options()["ids"].parameter})
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @sessions.waits
 def demo(folder: Path, ids: Any, as_json: bool) -> None:
     """First run: a synthetic series in DIR, released and measured."""

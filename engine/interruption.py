@@ -27,7 +27,10 @@ SIGNALS = tuple(
 GRACE = 5.0
 """Seconds in which a command ends by itself."""
 LEFT: set[str] = set()
-"""Folders with scratch of this process, which are removed if it is ended without unwinding."""
+"""Folders and files with scratch of this process, which are removed if it is ended without
+unwinding."""
+JOURNAL = "journal"
+"""In a folder: several names are changed as one, which the next command finishes or undoes."""
 _received: list[int] = []
 _told: list[int] = []
 
@@ -111,7 +114,11 @@ def _end() -> None:
         with suppress(OSError):
             os.write(2, f"{shown}srsql: {line}\n".encode())
     for folder in list(LEFT):
-        shutil.rmtree(folder, ignore_errors=True)
+        if not os.path.isdir(folder):
+            with suppress(OSError):
+                os.unlink(folder)
+        elif not os.path.lexists(os.path.join(folder, JOURNAL)):
+            shutil.rmtree(folder, ignore_errors=True)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TextIO
 
 from srsql.schemas.hierarchy import Hierarchy
+from srsql.schemas.outside import open_text
 
 _CODE = re.compile(r"/[0-9]{5,}/")
 _BETWEEN = re.compile(r"""[\s\xa0\-‐‑‒–—.,;:'’"/\\()\[\]{}*_]+""", re.ASCII)
@@ -24,6 +25,8 @@ _LONGEST = 1_000
 """Characters of a term or of a name; longer ones are no names."""
 _LONGEST_LINE = 1_000_000
 """Characters of a line of a file; what has a longer one is no table."""
+MOST_BYTES = 1 << 34
+"""Of a file of a dictionary: the largest of OMOP has some GB."""
 
 
 class DictionaryError(ValueError):
@@ -260,7 +263,7 @@ def read_rows(path: Path, separator: str = "") -> Iterator[list[str]]:
         DictionaryError: it cannot be read.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with open_text(path, MOST_BYTES) as file:
             head = file.readline(_LONGEST_LINE)
             file.seek(0)
             found = separator or max(",;\t|", key=head.count)

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import csv
 import io
-import tomllib
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from importlib.resources.abc import Traversable
 from pathlib import Path
+
+from srsql.schemas.outside import read_text, toml_of
 
 
 class HierarchyError(ValueError):
@@ -97,12 +98,9 @@ def load_hierarchy(path: Path | Traversable) -> Hierarchy:
             a range on an inner node or one that is not a pair of numbers.
         OSError: the file cannot be read.
     """
-    text = path.read_text(encoding="utf-8-sig")
+    text = read_text(path)
     if path.name.lower().endswith(".toml"):
-        try:
-            nodes = tomllib.loads(text).get("nodes", [])
-        except RecursionError:
-            raise HierarchyError("is nested too deep: give [[nodes]] with node, parent") from None
+        nodes = toml_of(text).get("nodes", [])
         if not isinstance(nodes, list) or not all(isinstance(row, dict) for row in nodes):
             raise HierarchyError("key nodes must be [[nodes]] with node and parent")
         rows = [{k: str(v) for k, v in row.items()} for row in nodes]

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from srsql.schemas.dataset import Dataset
 from srsql.schemas.hierarchy import Hierarchy, load_hierarchy
+from srsql.schemas.outside import MOST_TOML, read_text, toml_of
 from srsql.schemas.roles import Qid
 
 
@@ -44,7 +45,7 @@ def load_dataset(name_or_path: str | Path) -> Dataset:
             raise SchemaError(f"no dataset {str(path)!r}: give one of {names}, or a TOML file")
         folder, file = path.parent, path
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file, MOST_TOML, encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SchemaError(f"{file.name}: cannot be read ({error})") from None
     dataset = parse_dataset(text, folder, origin=file.name)
@@ -68,7 +69,7 @@ def parse_dataset(text: str, folder: Path | Traversable, origin: str = "dataset"
         SchemaError: a key is missing or wrong, or a hierarchy file is none.
     """
     try:
-        raw = tomllib.loads(text)
+        raw = toml_of(text)
     except tomllib.TOMLDecodeError as error:
         raise SchemaError(f"{origin}: not valid TOML: {error}") from None
     dataset = _validated(_named_tables(raw), text)

@@ -26,6 +26,7 @@ from srsql.schemas.dictionary import (
     read_rows,
 )
 from srsql.schemas.hierarchy import build_hierarchy, load_hierarchy
+from srsql.schemas.outside import need_within
 
 SHIPPED = "terms.csv"
 """The hierarchy of terms that ships: plain words of reports, and frequent ones of synthetic series,
@@ -122,8 +123,17 @@ def _of_folder(folder: Path) -> Dictionary:
         files = {file.name.lower(): file for file in place.glob("*") if file.is_file()}
         for name, read in readers.items():
             if name in files:
+                for file in files.values():
+                    _need_within(file, folder)
                 return replace(read(files), origin=folder.name or name)
     raise DictionaryError(f"{folder} has no dictionary: give {KINDS}")
+
+
+def _need_within(file: Path, folder: Path) -> None:
+    try:
+        need_within(file, folder)
+    except OSError as error:
+        raise DictionaryError(f"{file}: {error}") from None
 
 
 def _of_meddra(files: Mapping[str, Path]) -> Dictionary:

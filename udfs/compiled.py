@@ -2,7 +2,9 @@
 
 It is kept in a folder of the user (``XDG_CACHE_HOME``, or what the system has in its place), never
 beside the source: that is often not ours to write. An account without such a folder compiles anew
-in every process. Who sets ``NUMBA_CACHE_DIR`` decides where.
+in every process. Who sets ``NUMBA_CACHE_DIR`` decides where. What is kept is run, so that neither
+folder is used if others could put anything into it: then kernels are compiled in memory, too, and
+one line says why.
 
 What a kernel calls is compiled into it, and numba takes compiled code for current while the file of
 the kernel itself is what it was. So the folder is named by all sources: a version of srsql in which
@@ -13,6 +15,9 @@ matter: another environment with the same ones compiles nothing.
 from __future__ import annotations
 
 import hashlib
+import logging
+import os
+import stat
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -21,7 +26,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core import caching, event
 
-from srsql.udfs import COMPILING, cache_folder
+from srsql.udfs import COMPILING, UNSAFE, cache_folder, safe_folder
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -92,8 +97,45 @@ _LOCATOR = f"{__name__}.{SourceLocator.__name__}"
 def kept_in() -> Path | None:
     """The folder of the kernels that these sources are compiled to; None: none is kept."""
     named = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    folder = Path(named) if named else cache_folder("kernels")
-    return None if folder is None else folder / _own_digest()
+    folder = safe_folder(Path(named)) if named else cache_folder("kernels")
+    return None if folder is None else _trusted(folder / _own_digest())
+
+
+@cache
+def _trusted(folder: Path) -> Path | None:
+    """A folder that is safe with all that lies in it; None: others had it once, or can write it."""
+    if safe_folder(folder) is None:
+        return None
+    own = {0, os.geteuid()} if hasattr(os, "geteuid") else None
+    try:
+        folder.chmod(0o700)  # what numba makes in it has the rights that the process gives
+        for place, folders, files in os.walk(folder):
+            for name in (*folders, *files):
+                try:
+                    found = os.lstat(os.path.join(place, name))
+                except FileNotFoundError:  # another process has just renamed it
+                    continue
+                if own is not None and (found.st_uid not in own or stat.S_ISLNK(found.st_mode)):
+                    UNSAFE[str(folder)] = f"others have put {place}/{name} there"
+                    return None
+    except OSError:
+        return None
+    return folder
+
+
+def _say_why() -> None:
+    """Say once why nothing is kept, where that is because others could have planted it."""
+    if UNSAFE and not _said and kept_in() is None:
+        _said.append(True)
+        why = next(iter(UNSAFE.values()))
+        logging.getLogger("srsql").warning(
+            "srsql: kernels are compiled anew in each process, since the folder that they are kept "
+            "in is not this account's alone (%s): set XDG_CACHE_HOME to one that is",
+            why.encode("ascii", "backslashreplace").decode(),
+        )
+
+
+_said: list[bool] = []
 
 
 @cache
@@ -117,6 +159,7 @@ class _Told(event.Listener):
         """One is not in the cache."""
         function = event.data["dispatcher"].py_func
         if function.__module__.startswith(__package__):
+            _say_why()
             for tell in COMPILING:
                 tell(function.__name__)
 

@@ -83,8 +83,8 @@ ARGUMENTS: Mapping[str, Argument] = {
     "runs": Argument("Every command that wrote the warehouse, and how it ended"),
     "command": Argument(takes=Text()),
     "recorded.parameters": Argument(takes=Instance((Mapping,), "values by their names")),
-    "if_needed": Argument(declared(Request)["if_needed"].help),
-    "jobs": Argument("Workers", "as cores and memory allow", Whole(1)),
+    "if_needed": Argument(declared(Request)["if_needed"].help, in_file=True),
+    "jobs": Argument("Workers", "as cores and memory allow", Whole(1), in_file=True),
     "parameters": Argument(takes=Instance((Sequence, Mapping), "a list of values")),
     # ingest
     "sources": Argument(takes=Files()),
@@ -108,7 +108,8 @@ ARGUMENTS: Mapping[str, Argument] = {
     ),
     "ingest.if_needed": Argument(
         "Nothing is done, and that is no error, where the same files are loaded under the same "
-        "schema; what differs is refused, unless --replace is given"
+        "schema; what differs is refused, unless --replace is given",
+        in_file=True,
     ),
     "max_unpacked": Argument(
         "Most that the files of a zip may take unpacked, or the texts of a Parquet file, such as "
@@ -133,7 +134,8 @@ ARGUMENTS: Mapping[str, Argument] = {
     ),
     "correct.dry_run": Argument("Say what would leave, and change nothing"),
     "correct.if_needed": Argument(
-        "Nothing is done, and that is no error, where nobody has left, whatever the model"
+        "Nothing is done, and that is no error, where nobody has left, whatever the model",
+        in_file=True,
     ),
     "change": Argument(declared(Request)["change"].help),
     "weaker": Argument(declared(Request)["weaker"].help),
@@ -166,29 +168,39 @@ ARGUMENTS: Mapping[str, Argument] = {
     "figures": Argument("Folder for every figure of the page, as SVG and PNG"),
     "publish.if_needed": Argument(
         "Nothing is done, and that is no error, where --to holds the same artifact, file by file; "
-        "what differs is refused as ever"
+        "what differs is refused as ever",
+        in_file=True,
     ),
     "publish.quarter": Argument("Period label such as 2011Q4, or FIRST:LAST", aliases=_PERIOD),
     "to": Argument("Folder to make; empty or absent"),
-    "format": Argument("Form of the tables"),
+    "format": Argument("Form of the tables", in_file=True),
     "case_ids": Argument("Keyed pseudonyms instead, the same for a case in every quarter"),
     "key_file": Argument("Key of the pseudonyms; made if absent, never published"),
     "storage_version": Argument(
         "Oldest DuckDB that can read the DuckDB file, or latest", STORAGE_VERSION
     ),
     "csv_safe": Argument(
-        "Put an apostrophe before what a spreadsheet would run as a formula in CSV files"
+        "Put an apostrophe before what a spreadsheet would run as a formula in CSV files",
+        in_file=True,
     ),
-    "publisher": Argument("Who publishes, for the documents that catalogues read"),
-    "contact": Argument("E-mail address or page for questions"),
-    "license": Argument("Licence: an identifier of SPDX such as CC-BY-4.0, or a page"),
-    "cite_as": Argument("How papers are to cite the artifact"),
-    "landing_page": Argument("Page that tells of the artifact"),
-    "access": Argument("Who gets the artifact"),
-    "access_body": Argument("Who decides on access (HealthDCAT-AP: health data access body)"),
-    "legislation": Argument("Pages of the law that asks for it (HealthDCAT-AP)", takes=Names()),
+    "publisher": Argument("Who publishes, for the documents that catalogues read", in_file=True),
+    "contact": Argument("E-mail address or page for questions", in_file=True),
+    "license": Argument(
+        "Licence: an identifier of SPDX such as CC-BY-4.0, or a page", in_file=True
+    ),
+    "cite_as": Argument("How papers are to cite the artifact", in_file=True),
+    "landing_page": Argument("Page that tells of the artifact", in_file=True),
+    "access": Argument("Who gets the artifact", in_file=True),
+    "access_body": Argument(
+        "Who decides on access (HealthDCAT-AP: health data access body)", in_file=True
+    ),
+    "legislation": Argument(
+        "Pages of the law that asks for it (HealthDCAT-AP)", takes=Names(), in_file=True
+    ),
     "thesaurus": Argument(
-        "What published columns are coded with, such as reac.pt=MedDRA 25.1", takes=Names()
+        "What published columns are coded with, such as reac.pt=MedDRA 25.1",
+        takes=Names(),
+        in_file=True,
     ),
     "sign": Argument("Ed25519 key (PEM) to sign the hashes with, which --public-key checks"),
     # import_release
@@ -232,29 +244,33 @@ ARGUMENTS: Mapping[str, Argument] = {
     "min_age": Argument("Only cases of this age or above", takes=_NUMBER),
     "max_age": Argument("Only cases of this age or below", takes=_NUMBER),
     "sex": Argument("Only cases of this sex"),
-    "roles": Argument("Roles of the drug, such as PS,SS, or all", "suspects", Names()),
+    "roles": Argument(
+        "Roles of the drug, such as PS,SS, or all", "suspects", Names(), in_file=True
+    ),
     "preset": Argument(
         "What the field counts: suspects (every suspect drug), primary (the first suspect role "
-        "alone), usual (suspects, --without-indications and --missing exclude)"
+        "alone), usual (suspects, --without-indications and --missing exclude)",
+        in_file=True,
     ),
     "strata": Argument(
-        "Also combine measures over strata: some of sex, age, period", takes=Names()
+        "Also combine measures over strata: some of sex, age, period", takes=Names(), in_file=True
     ),
     "age_bands": Argument(
         "Lower ends of the bands of --strata age but the first, such as 18,45,65",
         "the dataset's groups",
         Names(),
+        in_file=True,
     ),
     "without_drug": Argument("Leave out the cases that have this dominant drug"),
     "without_reaction": Argument("Leave out the cases that have this dominant reaction"),
     "without_indications": Argument("Leave out reactions that the case has as an indication, too"),
-    "released_only": Argument("Read released views only: for analysts"),
+    "released_only": Argument("Read released views only: for analysts", in_file=True),
     "figure": Argument("SVG file of the trend: cases, and PRR with its interval"),
     "with_drug": Argument(
         "Another drug: are both together reported with the reaction more often than each of them "
         "makes it (Omega, Noren 2008)?"
     ),
-    "draws": Argument("Tables that --likelihood draws", takes=Whole(99, 1_000_000)),
+    "draws": Argument("Tables that --likelihood draws", takes=Whole(99, 1_000_000), in_file=True),
     "likelihood.seed": Argument("Of the tables that are drawn", takes=Whole(0, 2**63 - 1)),
     "form": Argument(
         "Write what is released for pvda, openEBGM (--all) or TreeScan (--drug)", keyword="export"
@@ -265,7 +281,8 @@ ARGUMENTS: Mapping[str, Argument] = {
     ),
     "signals.missing": Argument(
         "A case without a value that a condition asks for: counted by its share of the domain, or "
-        "left out as the usual tools do"
+        "left out as the usual tools do",
+        in_file=True,
     ),
     "query.quarter": _RELEASED,
     "include_withheld": Argument("Add what was withheld to the upper bound"),

@@ -47,6 +47,7 @@ from sqlglot import exp
 from srsql.engine.errors import PublishError, VerifyError, one_line
 from srsql.engine.warehouse.extras import need
 from srsql.engine.warehouse.statements import column, temporary
+from srsql.schemas.outside import open_plain, read_bytes
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -55,6 +56,12 @@ MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
 SIGNATURE = "SHA256SUMS.sig"
 SIGNATURE_BYTES = 64
+MOST_SUMS = MOST_KEY = 1 << 20
+"""Bytes of the list of hashes, and of a key."""
+MOST_ROWS = 1 << 28
+"""Bytes of a small file with rows, such as that of thresholds."""
+MOST_FILE = 1 << 36
+"""Bytes of any file of an artifact: what is larger is not read at all."""
 README = "README.md"
 REPORT = "report.html"
 COUNTS = "term-counts.sql"
@@ -501,7 +508,7 @@ def sums_text(digests: dict[str, str]) -> str:
 
 def file_digest(path: Path) -> str:
     """SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -552,7 +559,7 @@ def private_key(path: Path) -> Ed25519PrivateKey:
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     try:
-        key = load_pem_private_key(path.read_bytes(), password=None)
+        key = load_pem_private_key(read_bytes(path, MOST_KEY), password=None)
     except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise PublishError(f"--sign {path}: cannot be read as a key: {one_line(error)}") from None
     if not isinstance(key, Ed25519PrivateKey):
@@ -565,7 +572,7 @@ def private_key(path: Path) -> Ed25519PrivateKey:
 
 def sign(folder: Path, key: Ed25519PrivateKey) -> None:
     """Write the signature of the folder's hashes beside them."""
-    (folder / SIGNATURE).write_bytes(key.sign((folder / SUMS).read_bytes()))
+    (folder / SIGNATURE).write_bytes(key.sign(read_bytes(folder / SUMS, MOST_SUMS)))
 
 
 def signature_faults(folder: Path, public_key: Path) -> list[str]:
@@ -580,7 +587,7 @@ def signature_faults(folder: Path, public_key: Path) -> list[str]:
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
     try:
-        key = load_pem_public_key(public_key.read_bytes())
+        key = load_pem_public_key(read_bytes(public_key, MOST_KEY))
     except (OSError, ValueError, UnsupportedAlgorithm) as error:
         raise VerifyError(
             f"--public-key {public_key}: cannot be read as a key: {one_line(error)}"
@@ -594,7 +601,8 @@ def signature_faults(folder: Path, public_key: Path) -> list[str]:
     if signature.is_symlink() or not signature.is_file() or not sums.is_file():
         return [f"{SIGNATURE} is missing: nobody signed {SUMS}"]
     try:
-        key.verify(signature.read_bytes(), sums.read_bytes())
+        signed = read_bytes(signature, SIGNATURE_BYTES, links=False)
+        key.verify(signed, read_bytes(sums, MOST_SUMS, links=False))
     except InvalidSignature:
         return [f"{SIGNATURE} is not a signature of {SUMS} by the key of {public_key}"]
     except OSError as error:

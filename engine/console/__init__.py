@@ -21,7 +21,7 @@ from click.core import ParameterSource
 from rich.console import Console
 
 from srsql.engine.console import forms
-from srsql.engine.console.forms import Terminal
+from srsql.engine.console.forms import FileOption, Terminal
 from srsql.engine.console.process import limits, told_of_compiling
 from srsql.engine.console.progress import shown_on
 from srsql.engine.console.session import current_session, waits
@@ -271,14 +271,17 @@ def type_of(takes: Takes) -> click.ParamType[Any]:
 
 def option(name: str, told: Parameter) -> Callable[[Command], Command]:
     """The option that a declaration makes; ``name``: of the command's argument."""
+    kind = FileOption if told.in_file else click.Option
     if isinstance(told.takes, Flag):
-        return click.option(told.option, name, is_flag=True, help=_sentence(told.help))
+        help_text = _sentence(told.help)
+        return click.option(told.option, name, cls=kind, is_flag=True, help=help_text)
     shown = "" if told.usual or told.required else told.shown_default
     default: dict[str, Any] = {"default": shown} if shown else {}  # None would count as given
     return click.option(
         told.option,
         *told.aliases,
         name,
+        cls=kind,
         type=type_of(told.takes),
         **default,
         required=told.required,
@@ -308,9 +311,14 @@ def options_of(call: Callable[..., Any], *names: str) -> Callable[[Command], Com
     return options({n: each for n, each in told.items() if each.help and n in (names or told)})
 
 
+json_option = click.option(
+    "--json", "as_json", cls=FileOption, is_flag=True, help="Print one JSON document."
+)
+"""Whether the answer is one document."""
+
+
 def warehouse(command: Command) -> Command:
     """Which warehouse, how to print, and what the process may take."""
-    with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
     with_db = click.option(
         "--db",
         type=click.Path(path_type=Path),
@@ -319,7 +327,7 @@ def warehouse(command: Command) -> Command:
         show_default=True,
         help="Warehouse file (environment: SRSQL_DB).",
     )
-    return with_db(with_json(waits(limits(command))))
+    return with_db(json_option(waits(limits(command))))
 
 
 def artifacts(command: Command) -> Command:

@@ -6,26 +6,30 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from srsql.engine.console import Parts, Table, show
+from srsql.engine.console import Parts, Table, json_option, show
+from srsql.engine.console.forms import FileOption
 from srsql.engine.console.session import OneCommand, each_command
 from srsql.engine.errors import ConfigError, SrsqlError, printable
 from srsql.engine.parameters import unknown_option
 from srsql.engine.release.request import read_value, release_options
+from srsql.schemas.outside import read_toml
 
 CONFIG = "srsql.toml"
 BUILT_IN = "built in"
 CHECK = "check"
 COLUMNS = ["command", "option", "default", "from"]
 _IN_HELP = re.compile(r"\[default: ([^]]*)\]")
-Keys = dict[str, str]
-"""What a file may call an option of a command -> the name of its parameter."""
+MOST_CONFIG = 1 << 20
+"""Bytes of a file of defaults."""
+Keys = dict[str, click.Option]
+"""What a file may call an option of a command -> the option."""
 
 
 @dataclass(frozen=True)
@@ -39,89 +43,128 @@ class Default:
     """``built in``, ``srsql.toml``, or the variable of the environment."""
 
 
-def defaults_of(commands: Mapping[str, click.Command]) -> dict[str, dict[str, Any]]:
-    """The defaults that the file of the working directory sets, by command.
+def defaults_of(group: click.Group) -> dict[str, dict[str, Any]]:
+    """The defaults that the file of the working directory sets, as click takes them: by command,
+    for a group by each of its commands.
 
     Raises:
-        ConfigError: one is of another kind than its option takes; the text names it.
+        ConfigError: the file names an option that it may not set, or that there is not, or a value
+            is of another kind than its option takes; the text names it.
     """
-    params = {
-        name: [param for _, one in _parts(name, command) for param in one.params]
-        for name, command in commands.items()
-    }
-    defaults = read_defaults({name: _keys(listed) for name, listed in params.items()})
-    for name, values in defaults.items():
-        known = {param.name: param for param in params[name]}
-        for key, value in values.items():
-            kind, several = known[key].type, getattr(known[key], "multiple", False)
-            if several and isinstance(value, list):  # each of its own, as click reads them
-                continue
-            path = isinstance(kind, click.Path) and not isinstance(value, str)
-            text = kind is click.STRING and isinstance(value, list | dict)
-            if path or text:
-                what = "a path" if path else "text"
-                raise ConfigError(f"{CONFIG}: {name}: {key} = {value!r}: give {what}")
-        command = commands[name]
-        if isinstance(command, click.Group):  # each of its commands has those of the group
-            defaults[name] = dict.fromkeys(command.commands, values)
-    return defaults
+    keys = keys_of(group)
+    found: dict[str, dict[str, Any]] = {}
+    for name, values in read_defaults(keys).items():
+        for command, options in keys[name].items():
+            own = {options[key]: value for key, value in values.items() if key in options}
+            for option, value in own.items():
+                _need_kind(name, option, value)
+            named = {str(option.name): value for option, value in own.items()}
+            if isinstance(group.commands[name], click.Group):
+                found.setdefault(name, {})[command] = named
+            else:
+                found[name] = named
+    return found
 
 
-def _parts(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+def keys_of(group: click.Group) -> dict[str, dict[str, Keys]]:
+    """What the options of each command may be called in a file; of a group, of each in it."""
+    return {name: dict(_parts(name, command)) for name, command in group.commands.items()}
+
+
+def _need_kind(command: str, option: click.Option, value: Any) -> None:
+    """Refuse a list for a text: click would take what Python calls it."""
+    several = option.multiple and isinstance(value, list)  # each of its own, as click reads them
+    if not several and option.type is click.STRING and isinstance(value, list | dict):
+        raise ConfigError(f"{CONFIG}: {command}: {option.name} = {value!r}: give text")
+
+
+def _parts(name: str, command: click.Command) -> Iterator[tuple[str, Keys]]:
+    """A command, or each one of a group, by its last word, with its options."""
     if isinstance(command, click.Group):
-        yield from each_command(command, f"{name} ")
+        for last, one in command.commands.items():
+            yield last, _keys(one.params)
     else:
-        yield name, command
+        yield name, _keys(command.params)
 
 
 def _keys(params: list[click.Parameter]) -> Keys:
     """Every option by its long names, and by the name that it has in the code."""
     options = [param for param in params if isinstance(param, click.Option) and param.name]
-    found = {str(option.name): str(option.name) for option in options}
+    found = {str(option.name): option for option in options}
     for option in options:
         for name in option.opts:
-            found[name.lstrip("-").replace("-", "_")] = str(option.name)
+            found[name.lstrip("-").replace("-", "_")] = option
     return found
 
 
-def read_defaults(options: Mapping[str, Keys]) -> dict[str, dict[str, Any]]:
+def defaults_file() -> Path | None:
+    """The file of defaults in the working directory; None: there is none."""
+    path = Path(CONFIG).absolute()
+    return path if os.path.lexists(path) else None
+
+
+def read_defaults(keys: Mapping[str, Mapping[str, Keys]]) -> dict[str, dict[str, Any]]:
     """Defaults per command: top-level keys for every command, ``[release]`` for one.
 
     Args:
-        options: what each command's options may be called.
+        keys: what the options of each command, or of each one of a group, may be called.
 
     Raises:
-        ConfigError: the file cannot be read, or names something there is not.
+        ConfigError: the file cannot be read, or names something there is not, or may not set.
     """
-    path = Path(CONFIG)
-    if not path.is_file():
+    path = defaults_file()
+    if path is None:
         return {}
     try:
-        read = tomllib.loads(path.read_text(encoding="utf-8"))
+        read = read_toml(path, MOST_CONFIG)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{CONFIG} cannot be read: {error}") from None
-    raw = {key if key in options else key.replace("-", "_"): read[key] for key in read}
+    raw = {key if key in keys else key.replace("-", "_"): read[key] for key in read}
+    every = [options for parts in keys.values() for options in parts.values()]
     shared = {key: value for key, value in raw.items() if not isinstance(value, dict)}
     for key in shared:
-        if not any(key in names for names in options.values()):
-            every = sorted(set().union(*options.values()))
-            raise ConfigError(unknown_option(f"{CONFIG}: srsql", key, every))
+        _need_settable(f"{CONFIG}: srsql", key, every)
     merged: dict[str, dict[str, Any]] = {}
-    for name, names in options.items():
+    for name, parts in keys.items():
         own = raw.get(name, {})
         own = own if isinstance(own, dict) else {}  # an option of that name, of other commands
         own = {key.replace("-", "_"): value for key, value in own.items()}
         for key in own:
-            if key not in names:
-                raise ConfigError(unknown_option(f"{CONFIG}: [{name}]", key, sorted(names)))
-        values = {k: v for k, v in shared.items() if k in names} | own
-        merged[name] = {names[key]: value for key, value in values.items()}
+            _need_settable(f"{CONFIG}: [{name}]", key, list(parts.values()))
+        merged[name] = shared | own
     for key, value in raw.items():
-        if isinstance(value, dict) and key not in options:
-            near = difflib.get_close_matches(key, options, n=1)
-            hint = f"did you mean [{near[0]}]?" if near else f"give some of {', '.join(options)}"
+        if isinstance(value, dict) and key not in keys:
+            near = difflib.get_close_matches(key, keys, n=1)
+            hint = f"did you mean [{near[0]}]?" if near else f"give some of {', '.join(keys)}"
             raise ConfigError(f"{CONFIG}: there is no command {key!r}: {hint}")
     return merged
+
+
+def _need_settable(place: str, key: str, commands: Sequence[Keys]) -> None:
+    """Refuse a key that none of these commands has as an option, or that one of them takes from
+    the command line alone.
+
+    The file lies where a command happens to run, and may be a stranger's. So it cannot choose what
+    is written or read, and cannot weaken what a release promises.
+
+    Raises:
+        ConfigError: the text names the key, and says what to do.
+    """
+    options = [keys[key] for keys in commands if key in keys]
+    settable = {name for keys in commands for name, each in keys.items() if _settable(each)}
+    if not options:
+        raise ConfigError(unknown_option(place, key, sorted(settable)))
+    refused = [option for option in options if not _settable(option)]
+    if refused:
+        raise ConfigError(
+            f"{place}: {key} cannot be set in a file, which could write elsewhere or protect less "
+            f"without a word: take it out of {Path(CONFIG).absolute()}, and give "
+            f"{max(refused[0].opts, key=len)} on the command line"
+        )
+
+
+def _settable(option: click.Option) -> bool:
+    return isinstance(option, FileOption)
 
 
 def listed_defaults(
@@ -192,13 +235,13 @@ def check_defaults(group: click.Group, chosen: Mapping[str, Any]) -> int:
 
 @click.command("config", cls=OneCommand)
 @click.argument("what", required=False, metavar="[COMMAND|check]")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @click.pass_context
 def config_command(context: click.Context, what: str | None, as_json: bool) -> None:
     """Each default of each option and where it comes from; or check srsql.toml."""
     group = context.find_root().command
     assert isinstance(group, click.Group)
-    chosen = defaults_of(group.commands)
+    chosen = defaults_of(group)
     if what == CHECK:
         count = check_defaults(group, chosen)
         told = {"file": str(Path(CONFIG).absolute()), "defaults": count}

@@ -31,7 +31,7 @@ WITH_ROWS = {
     "lookup", "explain", "drugs", "spellings",
 }  # fmt: skip
 """Commands whose answer has rows, and so a CSV form."""
-_ASKED = "srsql.form"
+_ASKED, _TYPED = "srsql.form", "srsql.json"
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "": (
         "srsql demo",
@@ -240,6 +240,10 @@ class Terminal(Console):
         raise BrokenPipeError
 
 
+class FileOption(click.Option):
+    """An option that ``srsql.toml`` may set; every other one stands on the command line alone."""
+
+
 class _HelpFormatter(click.HelpFormatter):
     """Help texts show defaults, which a file of defaults may have set."""
 
@@ -265,6 +269,10 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; keep the form for whatever prints the answer."""
         rest = super().parse_args(ctx, args)
+        if _is_typed(ctx, "as_json") or (
+            _is_typed(ctx, "shown_as") and ctx.params["shown_as"] == "json"
+        ):
+            ctx.meta[_TYPED] = True
         form, file = (ctx.params.pop(name, None) for name in ("shown_as", "shown_in"))
         safe = bool(ctx.params.pop("shown_safe", False))
         if safe and form != "csv" and not ctx.params.get("csv_file"):
@@ -303,6 +311,11 @@ class Group(click.Group):
         write_examples(ctx, formatter)
 
 
+def json_typed(ctx: click.Context) -> bool:
+    """Whether a document was asked for on the command line."""
+    return bool(ctx.meta.get(_TYPED))
+
+
 def _is_typed(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
@@ -310,14 +323,14 @@ def _is_typed(ctx: click.Context, name: str) -> bool:
 def _options(command: str | None) -> list[click.Option]:
     with_rows = command in WITH_ROWS
     forms = [form for form in FORMS if form != "csv" or with_rows]
-    safe = click.Option(
+    safe = FileOption(
         ["--csv-safe", "shown_safe"],
         is_flag=True,
         help="Of CSV: put an apostrophe before what a spreadsheet would run as a formula.",
     )
     return [
         *([safe] if with_rows else []),
-        click.Option(
+        FileOption(
             ["--format", "shown_as"],
             type=click.Choice(forms),
             help="Form of the answer.  [default: table; records where a terminal is too narrow]",

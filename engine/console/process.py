@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from srsql.engine.console.forms import FileOption
 from srsql.engine.errors import WarehouseError, printable
 from srsql.udfs import COMPILING
 
@@ -29,11 +30,12 @@ def _keep_limit(context: click.Context, option: click.Parameter, value: Any) -> 
 def limits(command: Command) -> Command:
     """What the process may take; ``limits_given`` has it."""
     threads = click.option(
-        "--threads", type=click.IntRange(1), expose_value=False, callback=_keep_limit,
+        "--threads", cls=FileOption, type=click.IntRange(1), expose_value=False,
+        callback=_keep_limit,
         help="Threads of DuckDB.  [default: as cores]",
     )  # fmt: skip
     memory = click.option(
-        "--memory-limit", expose_value=False, callback=_keep_limit, metavar="SIZE",
+        "--memory-limit", cls=FileOption, expose_value=False, callback=_keep_limit, metavar="SIZE",
         help="What the process may take of memory, such as 2GB.",
     )  # fmt: skip
     return memory(threads(command))

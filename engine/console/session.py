@@ -39,11 +39,11 @@ from srsql.engine.errors import (
 )
 from srsql.engine.interruption import Interruption, interrupted
 from srsql.engine.warehouse.database_file import Wait
-from srsql.engine.warehouse.scratch import private_file
+from srsql.engine.warehouse.scratch import clear_after_dead_processes, private_file
 from srsql.version import __version__
 
 Command = Callable[..., Any]
-UNIMPORTANT = frozenset({"start", "step", "end"})
+UNIMPORTANT = frozenset({"start", "defaults", "step", "end"})
 """Events of a log that nobody has to look at."""
 QUIET_HELP = "No progress and no notes; errors stay."
 VERBOSE_HELP = "Every step on a line of its own, with the seconds since the beginning."
@@ -72,6 +72,8 @@ class Session:
     """The log could not be written."""
     as_json: bool = False
     """The command prints documents, by ``--json`` or the file of defaults."""
+    defaults: Path | None = None
+    """The file with defaults of options, if there is one."""
     typed: set[str] = field(default_factory=set)
     """The common options that stand on the command line."""
     began: float = field(default_factory=time.monotonic)
@@ -247,7 +249,13 @@ class OneCommand(forms.Command):
         session = current_session()
         session.command = " ".join(ctx.command_path.split()[1:])
         session.as_json = bool(ctx.params.get("as_json"))
+        clear_after_dead_processes()
         session.tell("start", f"srsql {__version__}")
+        if session.defaults is not None:
+            text = f"srsql: defaults are read from {session.defaults}"
+            session.tell("defaults", text)
+            if "quiet" not in session.typed and not forms.json_typed(ctx):
+                click.echo(printable(text), err=True)
         return super().invoke(ctx)
 
 
@@ -263,8 +271,8 @@ def _common() -> list[click.Parameter]:
     about: Any = {"expose_value": False, "callback": _keep}
     path = click.Path(path_type=Path, dir_okay=False)
     return [
-        click.Option(["--quiet"], is_flag=True, help=QUIET_HELP, **about),
-        click.Option(["--verbose"], is_flag=True, help=VERBOSE_HELP, **about),
+        forms.FileOption(["--quiet"], is_flag=True, help=QUIET_HELP, **about),
+        forms.FileOption(["--verbose"], is_flag=True, help=VERBOSE_HELP, **about),
         click.Option(["--log"], type=path, help=LOG_HELP, **about),
     ]
 
@@ -280,6 +288,7 @@ def waits(command: Command) -> Command:
     """``--wait``, of commands that open a warehouse."""
     return click.option(
         "--wait",
+        cls=forms.FileOption,
         type=click.FloatRange(0),
         metavar="SECONDS",
         expose_value=False,

@@ -12,7 +12,6 @@ import click
 from click.core import ParameterSource
 
 from srsql.engine.console import Command, Parts, Table
-from srsql.engine.console.session import current_session
 from srsql.engine.errors import printable
 from srsql.engine.study.choice import describe_withheld, format_share
 from srsql.engine.study.grid import Rules
@@ -258,8 +257,7 @@ def row_lines(advice: Advice) -> Iterator[str]:
 
 
 def as_typed(made: Advice, db: Path) -> Advice:
-    """The advice with the warehouse in its command, where it was typed; and a warning on stderr
-    if defaults of ``release`` that were not measured change what the command does.
+    """The advice with the warehouse in its command, where it was typed.
 
     Args:
         made: the advice of the command `advise`, which runs.
@@ -272,16 +270,6 @@ def as_typed(made: Advice, db: Path) -> Advice:
         if made.rows and made.rows.command:
             rows = replace(made.rows, command=[*made.rows.command, "--db", str(db)])
             made = replace(made, rows=rows)
-    command = made.command or []
-    told = context.parent.default_map if context.parent else None
-    names = (name.replace("_", "-") for name in (told or {}).get("release", {}) if command)
-    beside = {"db", "dataset", "draft", "as-json", "quiet", "verbose", "log", "wait", "if-needed"}
-    found = sorted(f"--{n}" for n in names if n not in beside and f"--{n}" not in command)
-    if found:
-        current_session().note(
-            f"srsql: srsql.toml sets {', '.join(found)} of release, which advice does not "
-            "measure: take it out for the release that is recommended"
-        )
     return made
 
 

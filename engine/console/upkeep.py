@@ -19,6 +19,7 @@ from srsql.engine.warehouse.lake import LakeInfo
 from srsql.engine.warehouse.migrate import Migration
 from srsql.engine.warehouse.releases import Stale
 from srsql.engine.warehouse.scratch import private_file
+from srsql.schemas.outside import read_text
 
 LISTED = 10
 """Ids that are named."""
@@ -62,7 +63,7 @@ def listed_ids(file: Path) -> list[str]:
         ForgetError: the file cannot be read.
     """
     try:
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
+        lines = read_text(file).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ForgetError(f"{file} cannot be read: {error}") from None
     return [line.strip() for line in lines if line.strip()]

@@ -31,6 +31,7 @@ from srsql.engine.warehouse.catalog import term_keys
 from srsql.engine.warehouse.lake_parts import buckets_of
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import query
+from srsql.schemas.outside import open_text
 from srsql.udfs.grouping_problem import weight_scale as scale_of_weights
 
 
@@ -184,7 +185,7 @@ def load_knowledge(path: Path) -> Knowledge:
         DatasetError: the file cannot be read, lacks a column, or has a row with an empty field.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with open_text(path) as file:
             reader = csv.DictReader(file)
             if not {"drug", "disease"} <= set(reader.fieldnames or ()):
                 raise DatasetError(f"{path}: the header must name the columns drug and disease")

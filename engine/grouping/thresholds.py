@@ -15,6 +15,7 @@ from srsql.engine.warehouse.catalog import term_keys
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.dictionary import DictionaryError, spelling
+from srsql.schemas.outside import read_text, toml_of
 from srsql.schemas.vocabularies import load_dictionary
 
 MAX_DENOMINATOR = 10**9
@@ -174,7 +175,7 @@ def _levels(path: Path) -> ThetaPolicy:
     path from the folder of the file: each term that is called so gets the threshold.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path)
         toml = path.suffix.lower() == ".toml"
         rows, called = _toml_rows(text, path) if toml else (_csv_rows(text, path), [])
     except FileNotFoundError:
@@ -184,8 +185,6 @@ def _levels(path: Path) -> ThetaPolicy:
         ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, csv.Error) as error:
         raise ReleaseError(f"{path}: cannot be read as a levels file: {error}") from None
-    except RecursionError:
-        raise ReleaseError(f"{path}: is nested too deep to be a levels file") from None
     values: dict[str, Fraction] = {}
     default = None
     for value, theta in rows:
@@ -202,7 +201,7 @@ def _levels(path: Path) -> ThetaPolicy:
 
 
 def _toml_rows(text: str, path: Path) -> tuple[list[tuple[str, str]], list[Called]]:
-    data = tomllib.loads(text)
+    data = toml_of(text)
     unknown = sorted(set(data) - {"default", "values", "group", "dictionary"})
     if unknown:
         raise ReleaseError(

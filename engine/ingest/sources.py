@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from typing import IO
 from srsql.engine.errors import IngestError
 from srsql.engine.warehouse.periods import days_of, is_batch_of, may_overlap
 from srsql.schemas import Dataset, builtin_names, load_dataset
+from srsql.schemas.outside import OutsideError, need_plain, need_within, open_plain
 
 CHUNK = 1 << 20
 _DOCUMENTS = {
@@ -131,10 +133,10 @@ class Member:
     def open(self) -> Iterator[IO[bytes]]:
         """The file's bytes as a stream."""
         if self.inside is None:
-            with self.path.open("rb") as plain:
+            with open_plain(self.path) as plain:
                 yield plain
         else:
-            with zipfile.ZipFile(self.path) as archive, archive.open(self.inside) as packed:
+            with opened_zip(self.path) as archive, archive.open(self.inside) as packed:
                 yield packed
 
 
@@ -208,7 +210,7 @@ def _bounded(source: PeriodSource, path: Path, max_unpacked: str | None) -> Peri
     if not packed:
         return source
     unpacking = Unpacking(source.name, limit)
-    with zipfile.ZipFile(path) as archive:
+    with opened_zip(path) as archive:
         declared = sum(e.file_size for e in archive.infolist() if e.filename in packed)
     if declared > limit:
         raise unpacking.too_large(declared)
@@ -229,17 +231,56 @@ def digest(stream: IO[bytes]) -> str:
 def _expand(path: Path, dataset: Dataset) -> list[Path]:
     if not path.exists():
         raise IngestError(f"{path}: no such file or directory")
-    if path.is_dir() and not any(m.table for m in _matched(_directory(path), dataset)):
+    if not path.is_dir():
+        _need_source(path, None)
+    elif not any(m.table for m in _matched(_directory(path), dataset)):
         zips = sorted(p for p in path.iterdir() if p.suffix.lower() == ".zip")
+        for each in zips:
+            _need_source(each, path)
         if zips:
             return zips
     return [path]
 
 
+def _need_source(path: Path, folder: Path | None) -> None:
+    """Refuse what is no plain file, or lies outside of the folder that was named.
+
+    Raises:
+        IngestError: the text says what to do.
+    """
+    try:
+        need_plain(path)
+        if folder is not None:
+            need_within(path, folder)
+    except OSError as error:
+        told = error if isinstance(error, OutsideError) else error.strerror
+        raise IngestError(f"{_text(str(path))} cannot be ingested: {told}") from None
+
+
+@contextmanager
+def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    """A zip, opened to be read."""
+    with open_plain(path) as file, zipfile.ZipFile(file) as archive:
+        yield archive
+
+
+def _is_zip(path: Path) -> bool:
+    if path.is_dir():
+        return False
+    with open_plain(path) as file:
+        return zipfile.is_zipfile(file)
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """All that lies in a folder and below, where no link is followed to another folder."""
+    for place, _, names in os.walk(folder):
+        yield from (Path(place) / name for name in names)
+
+
 def _source(path: Path, dataset: Dataset, period: str | None) -> PeriodSource:
     if path.is_dir():
         members = _matched(_directory(path), dataset)
-    elif path.suffix.lower() == ".zip" or zipfile.is_zipfile(path):
+    elif path.suffix.lower() == ".zip" or _is_zip(path):
         members = _matched(_archive(path), dataset)
     else:
         members = _matched([Member(_text(path.name), path)], dataset)
@@ -247,6 +288,9 @@ def _source(path: Path, dataset: Dataset, period: str | None) -> PeriodSource:
             members = [Member(_text(path.name), path, table=dataset.tables[0].name)]
     if not any(member.table for member in members):
         raise IngestError(_strange(path, dataset))
+    if path.is_dir():
+        for member in members:
+            _need_source(member.path, path)
     quarter = _quarter(path, members, dataset, period)
     return PeriodSource(
         _text(path.name), quarter, _digest(path, members), _choose(path, members, dataset)
@@ -258,7 +302,7 @@ def _strange(path: Path, dataset: Dataset) -> str:
     members = [Member(path.name, path)]
     if path.is_dir():
         members = _directory(path)
-    elif zipfile.is_zipfile(path):
+    elif _is_zip(path):
         members = _archive(path)
     for name in builtin_names():
         if name != dataset.name and any(m.table for m in _matched(members, load_dataset(name))):
@@ -273,7 +317,7 @@ def _strange(path: Path, dataset: Dataset) -> str:
 
 
 def _directory(path: Path) -> list[Member]:
-    files = sorted(p for p in path.rglob("*") if p.is_file())
+    files = sorted(p for p in _files_below(path) if p.is_file())
     return [Member(_text(p.relative_to(path).as_posix()), p) for p in files]
 
 
@@ -284,7 +328,7 @@ def _text(name: str) -> str:
 
 def _archive(path: Path) -> list[Member]:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opened_zip(path) as archive:
             names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
     except zipfile.BadZipFile:
         raise IngestError(f"{path.name} is not a complete zip: download it again") from None
@@ -392,7 +436,7 @@ def _label(name: str, dataset: Dataset) -> str | None:
 
 def _digest(path: Path, members: list[Member]) -> str:
     if path.is_file():
-        with path.open("rb") as stream:
+        with open_plain(path) as stream:
             return digest(stream)
     sha = hashlib.sha256()
     for member in sorted(members, key=lambda m: m.name):

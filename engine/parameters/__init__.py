@@ -72,6 +72,8 @@ class Parameter:
     """Keyword and value of another parameter, without which it has no effect; None: it has one."""
     of_run: bool = False
     """It concerns the making of one release; a series does not remember it."""
+    in_file: bool = False
+    """``srsql.toml`` may set it: it names nothing to write or read, and weakens no promise."""
     compared: tuple[Any, ...] | None = None
     """What ``compare`` tries where nothing is asked; empty: the default of each model; None: a
     comparison does not vary it."""
@@ -193,6 +195,8 @@ class Argument:
     keyword: str = ""
     """Its name as an option, where it is another one."""
     aliases: tuple[str, ...] = ()
+    in_file: bool = False
+    """See :class:`Parameter`."""
 
 
 Arguments = Mapping[str, Argument]
@@ -285,6 +289,7 @@ def arguments_of(
                 usual=about.usual,
                 keyword=about.keyword or name,
                 aliases=about.aliases,
+                in_file=about.in_file,
                 default=None if told.default is told.empty else told.default,
                 required=told.default is told.empty,
             )

@@ -36,7 +36,6 @@ released since, who of the group is still there (E with all releases, informativ
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,6 +101,7 @@ from srsql.engine.warehouse.statements import (
 from srsql.engine.warehouse.waiting import carried_from
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+from srsql.schemas.outside import json_of
 from srsql.version import __version__
 
 TOPIC = "release/correct"
@@ -282,7 +282,7 @@ def _standing(warehouse: Warehouse, dataset: Dataset, quarter: str, name: str) -
     if not series or not rows:
         raise ReleaseError(not_released(warehouse, dataset.name, name, quarter))
     release_id, model, k, ingestion_id, manifest, schema = rows[0]
-    told = json.loads(manifest)
+    told = json_of(manifest)
     return _Standing(series, release_id, model, k, ingestion_id, told, schema)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 from sqlglot import exp
@@ -33,6 +32,7 @@ from srsql.engine.warehouse.statements import column, dotted, query, table
 from srsql.engine.warehouse.waiting import carried_from, taking_in
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+from srsql.schemas.outside import json_of
 
 TOPIC = "release/draft"
 
@@ -77,7 +77,7 @@ def confirm(
     earlier = carried_from(warehouse, dataset, series_name, quarter)
     need_periods(warehouse, dataset, quarter, *earlier)
     release_id, schema, k, text = drafts[0]
-    manifest = json.loads(text)
+    manifest = json_of(text)
     with warehouse.transaction():
         _need_current(warehouse, series, quarter, release_id, manifest.get("made_after", []))
         model_dataset = as_released(warehouse, dataset, release_id)

@@ -7,7 +7,6 @@ they are an end of the region.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -25,6 +24,7 @@ from srsql.engine.warehouse.statements import SPACES, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.glossary import terms
+from srsql.schemas.outside import json_of
 
 TOPIC = "release/explain"
 Outcome = Literal["released", "withheld", "not in the release"]
@@ -170,7 +170,7 @@ class _Told:
     ) -> None:
         self.warehouse, self.dataset, self.release_id = warehouse, dataset, release_id
         self.model, self.status, self.k, self.least, self.weight_scale = row[:5]
-        self.manifest: dict[str, Any] = json.loads(row[5])
+        self.manifest: dict[str, Any] = json_of(row[5])
         self._unknown: list[str] = []
 
     def rows(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:

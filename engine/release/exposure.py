@@ -6,7 +6,6 @@ that concerns is told, and above a limit somebody has to say that it is meant (S
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -20,6 +19,7 @@ from srsql.engine.warehouse.layout import store_of
 from srsql.engine.warehouse.statements import STORE, dotted, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+from srsql.schemas.outside import json_of
 
 TOPIC = "release/exposure"
 PARAMETERS = {"values": "l", "reports": "k"}
@@ -194,7 +194,7 @@ def _weaker_parameters(
 ) -> list[str]:
     """Parameters that the catalog has no table for, by what their declarations call weaker."""
     new, old = (
-        json.loads(warehouse.value(query(TOPIC, "manifest"), {"release_id": one}))
+        json_of(warehouse.value(query(TOPIC, "manifest"), {"release_id": one}))
         for one in (release_id, before)
     )
     found = []

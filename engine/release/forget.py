@@ -39,6 +39,7 @@ from srsql.engine.warehouse.statements import (
 )
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
+from srsql.schemas.outside import json_of
 
 TOPIC = "release/forget"
 KEY_BYTES = 64
@@ -340,7 +341,7 @@ def _sweep(warehouse: Warehouse, dataset: Dataset, terms: dict[str, str]) -> dic
         listed = {"terms": list(terms), "tokens": list(terms.values())}
         erased["srsql.threshold"] = _count(warehouse, query(TOPIC, "name_terms"), own | listed)
         for release_id, text in warehouse.rows(query(TOPIC, "manifests"), own):
-            manifest = json.loads(text)
+            manifest = json_of(text)
             blanked = _without(manifest, terms)
             if blanked != manifest:
                 warehouse.run(

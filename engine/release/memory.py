@@ -50,6 +50,7 @@ from srsql.engine.warehouse.series import (
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+from srsql.schemas.outside import json_of
 
 _FILE = re.compile(
     r"(?!(level|sim):\d+\Z)(?P<way>levels:|level:[^:]+:|sim:\d+:)?(?P<path>.+)", re.DOTALL
@@ -343,7 +344,7 @@ def standing_release(
     if not rows:
         return None
     release_id, status, schema, text, made_of, ids = rows[0]
-    manifest = json.loads(text)
+    manifest = json_of(text)
     differs = [
         *_asked_otherwise(request, manifest, ids),
         *_gone_on(warehouse, dataset, release_id),
@@ -387,7 +388,7 @@ def exposed_release(
         warehouse, release_id=release_id
     ):
         return None
-    return _unchanged(warehouse, release_id, quarter, series.name, schema, json.loads(text))
+    return _unchanged(warehouse, release_id, quarter, series.name, schema, json_of(text))
 
 
 def _unchanged(

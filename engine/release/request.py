@@ -238,6 +238,7 @@ class Request:
         help="Nothing is done, and that is no error, where it is out just as asked: with the same "
         "parameters, from the same data; what differs is refused as ever",
         of_run=True,
+        in_file=True,
     )
     workers: int = parameter(
         1,
@@ -245,6 +246,7 @@ class Request:
         help="Processes that carry parts, where --parts makes any, clusters of terms, and buckets "
         "of a lake; the release is the same",
         of_run=True,
+        in_file=True,
     )
     spark: str | None = parameter(
         None,

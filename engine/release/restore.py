@@ -7,10 +7,8 @@ in it before it takes the place.
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +33,7 @@ from srsql.engine.warehouse.lake_files import MOVED, Lake, find_lake, read_marke
 from srsql.engine.warehouse.lake_upkeep import copied_beside, point
 from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.runs import complete_run, start_run
-from srsql.engine.warehouse.scratch import sync
+from srsql.engine.warehouse.scratch import Renames, remove_leftovers, renames, sync
 from srsql.engine.warehouse.statements import column, query, table, union_all, with_rows
 from srsql.engine.warehouse.warehouse import LAYOUT, Warehouse
 from srsql.schemas import Dataset
@@ -108,6 +106,8 @@ def restore(
         WarehouseError: the backup is no warehouse of this layout, or somebody uses one of the two;
             both are as they were.
     """
+    for each in (path, source):
+        remove_leftovers(each)  # and what a restore that was killed did not finish
     kept = path.with_name(f"{path.name}.before-restore")
     if not source.is_file():
         raise WarehouseError(f"no backup at {source}: give --from the file to restore")
@@ -144,10 +144,14 @@ def restore(
             complete_run(restored, start_run(restored, "restore", told), DONE)
             if forgotten:
                 rebuild(restored)
-        with _lake_swapped(copy, place, kept_lake):
+        with renames(made, path) as names:
             if copy is not None:
+                if place.exists():
+                    names.move(place, kept_lake)
+                names.put(copy, place)
+                sync(place.absolute().parent)
                 point(made, place, limits)
-            _swap(made, path, kept)
+            _swap(names, made, path, kept)
     return Restored(
         str(path),
         str(source),
@@ -161,35 +165,15 @@ def restore(
     )
 
 
-def _swap(made: Path, path: Path, kept: Path) -> None:
+def _swap(names: Renames, made: Path, path: Path, kept: Path) -> None:
     """Put a checked copy in the place of a warehouse, in one step; what was there is kept."""
     if path.exists():
         made.chmod(path.stat().st_mode & 0o777)
-        os.link(path, kept)
+        names.keep(path, kept)
         wal = path.with_name(f"{path.name}.wal")
         if wal.exists():
-            shutil.move(wal, kept.with_name(f"{kept.name}.wal"))
-    os.replace(made, path)
-    sync(path.absolute().parent)
-
-
-@contextmanager
-def _lake_swapped(copy: Path | None, place: Path, kept: Path) -> Iterator[None]:
-    """While this lasts the copy of a lake is in its place; it stays there unless it fails."""
-    if copy is None:
-        yield
-        return
-    if place.exists():
-        os.rename(place, kept)
-    os.rename(copy, place)
-    try:
-        sync(place.absolute().parent)
-        yield
-    except BaseException:
-        os.rename(place, copy)
-        if kept.exists():
-            os.rename(kept, place)
-        raise
+            names.move(wal, kept.with_name(f"{kept.name}.wal"))
+    names.finish()
 
 
 def _whole_lake(con: duckdb.DuckDBPyConnection, source: Path) -> Lake | None:

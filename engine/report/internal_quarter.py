@@ -41,6 +41,7 @@ from srsql.engine.warehouse.series import IDS
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+from srsql.schemas.outside import json_of
 
 _RELEASE = "report/release"
 _DANGER = ("dir", "dsr", "ssgr", "dr")
@@ -76,7 +77,7 @@ def read_subject(warehouse: Warehouse, dataset: Dataset, series: str, release_id
     )[0]
     taken = as_released(warehouse, dataset, release_id)
     release = Release(warehouse, taken, dataset, release_id, series, quarter, schema, k)
-    return Subject(release, status, json.loads(manifest))
+    return Subject(release, status, json_of(manifest))
 
 
 def internal_quarter(subject: Subject) -> Page:

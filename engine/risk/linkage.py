@@ -21,6 +21,7 @@ from srsql.engine.warehouse.catalog import term_keys
 from srsql.engine.warehouse.statements import dotted, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
+from srsql.schemas.outside import read_text
 
 _PLAIN = ("rr", "ar_rev")
 _INFORMED = ("rr_medical", "rr_bias", "ar_medical", "ar_bias")
@@ -120,7 +121,7 @@ def read_medical(dataset: Dataset, path: Path | Traversable) -> Medical:
     """
     allowed = _columns(dataset)
     try:
-        reader = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""))
+        reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
         header = [name.strip() for name in reader.fieldnames or ()]
         if DISEASE not in header or len(set(header)) < len(header):
             raise DatasetError(f"{path.name}: the header must name {DISEASE}, each column once")

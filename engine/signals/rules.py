@@ -17,6 +17,7 @@ from srsql.engine.warehouse.levels import Level
 from srsql.engine.warehouse.statements import column
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, Hierarchy, Qid
+from srsql.schemas.outside import open_text
 
 AGE, SEX = "age", "sex"
 """Names of the quasi-identifiers that conditions speak of."""
@@ -126,7 +127,7 @@ def read_rules(dataset: Dataset, file: Path) -> list[Rule]:
         SignalError: it cannot be read, or a line of it makes no sense.
     """
     try:
-        with file.open(encoding="utf-8-sig", newline="") as stream:
+        with open_text(file) as stream:
             reader = csv.DictReader(stream, restkey="", strict=True)
             header = [(name or "").strip().lower() for name in reader.fieldnames or ()]
             if missing := [name for name in COLUMNS[:2] if name not in header]:

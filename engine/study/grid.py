@@ -20,6 +20,7 @@ from srsql.engine.release.request import TERMS, Request, make_request, release_o
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.terms.policies import PolicyChoice, parse_policy
 from srsql.engine.warehouse.levels import content_of_levels
+from srsql.schemas.outside import read_bytes
 
 FORMAT = 4
 """Of the files of cells; another one makes every cell anew."""
@@ -104,7 +105,7 @@ class Rules:
         if self.file is None:
             return json.dumps(self.call) + on_level
         try:
-            return hashlib.sha256(self.file.read_bytes()).hexdigest() + on_level
+            return hashlib.sha256(read_bytes(self.file)).hexdigest() + on_level
         except OSError as error:
             raise CompareError(f"{self.file}: cannot be read ({error.strerror})") from None
 

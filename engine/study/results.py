@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,7 @@ from srsql.engine.parameters.takes import Amount, Whole
 from srsql.engine.study.grid import COMPARED, Cell
 from srsql.engine.warehouse.frames import Framed, csv_safe
 from srsql.engine.warehouse.scratch import put_beside
+from srsql.schemas.outside import json_of, read_text
 
 _VARIED = tuple(name for name in COMPARED if name != "theta")
 FIRST = ("quarter", "model", "theta", *_VARIED, "cases", "seed")
@@ -79,7 +79,7 @@ def finite(value: Any) -> Any:
 def read_cell(file: Path) -> dict[str, Any] | None:
     """What a finished cell left; None if it is not finished or its file is damaged."""
     try:
-        cell = json.loads(file.read_text(encoding="utf-8"))
+        cell = json_of(read_text(file, encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return cell if isinstance(cell, dict) and "rows" in cell and "peak_mib" in cell else None

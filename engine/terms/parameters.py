@@ -13,6 +13,7 @@ from srsql.engine.parameters.takes import Flag, Names, OneOf, Parsed, Whole
 from srsql.engine.terms.policies import WAYS, PolicyChoice, parse_policy
 from srsql.engine.warehouse.releases import ReleasedTerms, TermFormat
 from srsql.schemas import Dataset
+from srsql.schemas.outside import read_text
 
 DISASSOCIATE = "disassociate"
 """The value of ``--terms``."""
@@ -34,7 +35,7 @@ def read_terms(path: str) -> frozenset[str]:
         ReleaseError: the file cannot be read, or has no term.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+        lines = read_text(Path(path)).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ReleaseError(f"--sensitive-terms {path}: cannot be read: {error}") from None
     found = frozenset(line.strip() for line in lines if line.strip())

@@ -21,6 +21,7 @@ from srsql.engine.warehouse.statements import literal, query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.dictionary import DictionaryError, nodes_on_level, spelling
 from srsql.schemas.hierarchy import Hierarchy, HierarchyError, build_hierarchy, load_hierarchy
+from srsql.schemas.outside import open_text
 from srsql.schemas.vocabularies import SHIPPED, load_dictionary
 
 TERMS = "temp.main.srsql_basket_term"
@@ -90,7 +91,7 @@ def load_policy(path: Path) -> UtilityPolicy:
             no row, or a term in two constraints.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with open_text(path) as file:
             reader = csv.DictReader(file)
             if not {"constraint", "term"} <= set(reader.fieldnames or ()):
                 raise PolicyError(f"{path}: the header must name the columns constraint and term")

@@ -7,19 +7,18 @@ section 16). A copy made table by table (``COPY FROM DATABASE``) holds none of t
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
 from srsql.engine.errors import WarehouseError, one_line
+from srsql.engine.warehouse import database_file
 from srsql.engine.warehouse.database_file import ALIAS, Wait, attach, attached, need_usable
-from srsql.engine.warehouse.lake_files import Lake
 from srsql.engine.warehouse.lake_upkeep import copied_beside, point
-from srsql.engine.warehouse.scratch import private_folder, sync
+from srsql.engine.warehouse.scratch import private_folder, remove_leftovers, renames, sync
 from srsql.engine.warehouse.statements import dotted, literal, query
 from srsql.engine.warehouse.warehouse import TAKEN_OVER, Warehouse, roll_back
 
@@ -130,7 +129,7 @@ def copied(
                 con.execute("BEGIN TRANSACTION")
                 before = row_counts(con, database)
                 con.execute(f"COPY FROM DATABASE {dotted(database)} TO {COPY}")
-                con.execute("COMMIT")
+                database_file.commit(con)
             except BaseException:
                 roll_back(con)
                 raise
@@ -161,6 +160,7 @@ def backup(warehouse: Warehouse, to: Path) -> Backup:
         WarehouseError: there is a file already, or the copy cannot be made.
     """
     need_usable(to)
+    remove_leftovers(to)  # and what a backup that was killed did not finish
     lake = warehouse.lake if warehouse.lake and warehouse.lake.changes else None
     beside = to.with_name(f"{to.name}.lake")
     for each in (to, to.with_name(f"{to.name}.wal"), *([beside] if lake else [])):
@@ -171,10 +171,16 @@ def backup(warehouse: Warehouse, to: Path) -> Backup:
     try:
         with (
             copied(warehouse.con, warehouse.database, to, "no backup was made") as (made, counts),
-            _lake_beside(warehouse, lake, made, beside),
+            copied_beside(lake, beside) if lake else nullcontext() as copy,
+            renames(made, to) as names,
         ):
-            os.link(made, to)  # never over a file that is there
-            sync(to.absolute().parent)
+            if copy is not None:
+                names.put(copy, beside)
+                with warehouse.beside_another():
+                    point(made, beside, warehouse.limits)
+                sync(made)
+                sync(beside.absolute().parent)
+            names.finish(over=False)
     except FileExistsError:
         raise WarehouseError(f"{to} is there already: give --to the name of a new file") from None
     except OSError as error:
@@ -182,28 +188,6 @@ def backup(warehouse: Warehouse, to: Path) -> Backup:
     size = to.stat().st_size + (sum(each.bytes for each in lake.files) if lake else 0)
     told = str(beside) if lake else None
     return Backup(str(to), len(counts), sum(counts.values()), size, told)
-
-
-@contextmanager
-def _lake_beside(
-    warehouse: Warehouse, lake: Lake | None, made: Path, folder: Path
-) -> Iterator[None]:
-    """Have a copy of the lake in ``folder``, and the copy of the warehouse say so; if what comes
-    after it fails, the folder goes."""
-    if lake is None:
-        yield
-        return
-    with copied_beside(lake, folder) as copy:
-        os.rename(copy, folder)
-    try:
-        with warehouse.beside_another():
-            point(made, folder, warehouse.limits)
-        sync(made)
-        sync(folder.absolute().parent)
-        yield
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
 
 
 def rebuild(warehouse: Warehouse) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import tomllib
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from importlib.resources.abc import Traversable
@@ -21,6 +20,7 @@ from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, parse_dataset
 from srsql.schemas.dataset import TERM_KEY
 from srsql.schemas.hierarchy import Hierarchy
+from srsql.schemas.outside import toml_of
 from srsql.udfs.term_key import term_key as udfs_term_key
 
 TOPIC = "warehouse/catalog"
@@ -266,7 +266,7 @@ class StoredHierarchies:
 
     def __init__(self, toml: str, nodes: list[tuple[Any, ...]]) -> None:
         self._file: dict[str, _StoredFile] = {}
-        for qid in tomllib.loads(toml).get("qid", []):
+        for qid in toml_of(toml).get("qid", []):
             for key in ("hierarchy", "groups"):
                 if key in qid:
                     rows = [node[1:] for node in nodes if node[0] == qid["name"]]

@@ -29,6 +29,7 @@ from srsql.engine.errors import (
 )
 from srsql.engine.warehouse.scratch import private_file, private_folder
 from srsql.engine.warehouse.statements import literal
+from srsql.schemas.outside import need_plain
 
 ALIAS = "srsql_warehouse"
 OWN: Mapping[str, Any] = {
@@ -209,6 +210,30 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+State = tuple[tuple[int, ...] | None, ...]
+"""Of a database and its log: which files they are, how large, and when they were changed."""
+
+
+def state(path: Path) -> State:
+    """What tells whether another one, or another process, has written a file since."""
+
+    def told(each: Path) -> tuple[int, ...] | None:
+        try:
+            found = os.stat(each)
+        except OSError:
+            return None
+        if each != path and not found.st_size:  # an empty log says nothing
+            return None
+        return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+    return told(path), told(_log(path))
+
+
+def commit(con: duckdb.DuckDBPyConnection) -> None:
+    """Commit the transaction of a connection."""
+    con.execute("COMMIT")
+
+
 def may_concern(path: Path, error: Exception) -> bool:
     """Whether what DuckDB says of a file may be of this one: it names none, or this or its log."""
     named = _NAMED.search(str(error))
@@ -281,6 +306,12 @@ def need_usable(path: Path) -> None:
     if str(path).startswith(":memory:"):
         raise WarehouseError(f"{path} would keep nothing: give --db the name of a file")
     real = os.path.realpath(path)
+    if os.path.exists(real) and not os.path.isdir(real):
+        try:
+            need_plain(Path(real))  # DuckDB would wait for whoever writes into a pipe
+        except OSError as error:
+            why = error.strerror or one_line(error)
+            raise WarehouseError(f"{printable(str(path))} cannot be opened: {why}") from None
     try:
         real.encode()
     except UnicodeEncodeError:

@@ -17,11 +17,15 @@ from pathlib import Path
 import duckdb
 
 from srsql.engine.errors import DamagedError, WarehouseError, printable
+from srsql.engine.warehouse import database_file
 from srsql.engine.warehouse.scratch import digest, put_beside, sync
 from srsql.engine.warehouse.statements import query
+from srsql.schemas.outside import json_of, read_text
 
 MARKER = "srsql-lake.json"
 TOPIC = "warehouse/lake"
+MOST_MARKER = 1 << 12
+"""Bytes of a marker."""
 MOVED = "srsql lake --moved-to DIR"
 RESTORE = "restore a backup ('srsql restore --from BACKUP')"
 _OF_PARQUET = re.compile(
@@ -144,7 +148,7 @@ def find_lake(con: duckdb.DuckDBPyConnection) -> Lake | None:
 def read_marker(folder: Path) -> tuple[str, int] | None:
     """Name and changes of the lake in a folder; None: there is none that can be read."""
     try:
-        told = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+        told = json_of(read_text(folder / MARKER, MOST_MARKER, encoding="utf-8"))
         return str(told["lake"]), int(told["changes"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -210,7 +214,7 @@ def clear_leftovers(con: duckdb.DuckDBPyConnection) -> None:
     try:
         con.execute(query(TOPIC, "cleared"))
         con.execute(query(TOPIC, "forget"))
-        con.execute("COMMIT")
+        database_file.commit(con)
     except duckdb.Error:
         with suppress(duckdb.Error):
             con.execute("ROLLBACK")

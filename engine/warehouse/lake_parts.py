@@ -26,6 +26,7 @@ from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.statements import create, dotted, query, quoted
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+from srsql.schemas.outside import open_plain
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ def _raw_tables(
 def _size(path: Path) -> int | None:
     """Bytes of a file that can be read here; None: it is not there, or others' alone."""
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             return file.seek(0, os.SEEK_END)
     except OSError:
         return None

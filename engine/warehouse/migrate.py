@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from srsql.engine.errors import DONE, WarehouseError
 from srsql.engine.warehouse.backup import Counts, need_all, need_free, row_counts
 from srsql.engine.warehouse.database_file import NO_LIMITS, NOW, Limits, Wait, attached, told
 from srsql.engine.warehouse.runs import complete_run, start_run
-from srsql.engine.warehouse.scratch import private_folder, sync
+from srsql.engine.warehouse.scratch import private_folder, remove_leftovers, renames, sync
 from srsql.engine.warehouse.statements import query, step_file
 from srsql.engine.warehouse.warehouse import LAYOUT, Warehouse
 
@@ -78,6 +77,7 @@ def migrate(path: Path, limits: Limits = NO_LIMITS, *, wait: Wait = NOW) -> Migr
             layout is unknown, the file of an earlier migration stands in the way, or the copy has
             other rows than the original.
     """
+    remove_leftovers(path)  # and what a migration that was killed did not finish
     if not path.is_file():
         raise WarehouseError(f"no warehouse at {path}: give --db the file to migrate")
     found, before = _inspect(path, limits, wait)
@@ -103,9 +103,9 @@ def migrate(path: Path, limits: Limits = NO_LIMITS, *, wait: Wait = NOW) -> Migr
             need_all(before, after, UNCHANGED, RENAMED, GROWN)
             sync(copy)
             copy.chmod(path.stat().st_mode & 0o777)
-            os.link(path, kept)
-            os.replace(copy, path)
-            sync(path.absolute().parent)
+            with renames(copy, path) as names:
+                names.keep(path, kept)
+                names.finish()
     except OSError as error:
         raise told(path, error) from None
     return Migration(str(path), found, LAYOUT, len(after), sum(after.values()), str(kept))

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from tempfile import TemporaryDirectory
+from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import duckdb
@@ -20,6 +21,7 @@ from srsql.engine.warehouse.catalog import register_dataset
 from srsql.engine.warehouse.database_file import connection
 from srsql.engine.warehouse.layout import store_of
 from srsql.engine.warehouse.releases import keep_key, published_key
+from srsql.engine.warehouse.scratch import private_folder
 from srsql.engine.warehouse.series import ORIGINAL, PER_QUARTER, create_views, series_views
 from srsql.engine.warehouse.statements import STORE, create, query, table
 from srsql.engine.warehouse.warehouse import Warehouse
@@ -54,11 +56,14 @@ class PublicSeries:
 @contextmanager
 def public_connection(memory: str, threads: int | None) -> Iterator[duckdb.DuckDBPyConnection]:
     """An empty database in memory, with limits, that may spill to disk."""
-    with TemporaryDirectory(prefix="srsql-public-") as spill, connection() as con:
+    with (
+        private_folder(Path(gettempdir()) / "srsql-public") as spill,
+        connection() as con,
+    ):
         con.execute("SET memory_limit = ?", [memory])
         if threads is not None:
             con.execute("SET threads = ?", [threads])
-        con.execute("SET temp_directory = ?", [spill])
+        con.execute("SET temp_directory = ?", [str(spill)])
         yield con
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from srsql.engine.errors import DONE, exit_code_of
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.schemas.outside import json_of
 from srsql.version import __version__
 
 TOPIC = "warehouse/runs"
@@ -102,7 +103,7 @@ def runs(warehouse: Warehouse, most: int = ALL) -> list[RunRecord]:
         run_id, command, parameters, started, ended, exit_code, *where = row
         seconds = None if ended is None else round((ended - started).total_seconds(), 3)
         begun, done = (t and f"{t.isoformat(timespec='seconds')}Z" for t in (started, ended))
-        asked = json.loads(parameters)
+        asked = json_of(parameters)
         found.append(RunRecord(run_id, command, asked, begun, done, exit_code, seconds, *where))
     return found
 

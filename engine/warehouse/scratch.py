@@ -3,11 +3,17 @@
 Each is made beside what it is for, with mode 0700, and is locked as long as its process lives. One
 that nobody holds was left by a process that was killed: the next one that works there removes it.
 What a command makes elsewhere (beside an artifact or a backup) is noted in the folder beside the
-warehouse, so that whoever opens the warehouse next finds that as well.
+warehouse, so that whoever opens the warehouse next finds that as well. And every process notes what
+it makes anywhere in a file of the account's cache, which it locks: the next command of the account
+removes what dead processes left, such as half an answer of ``--out``, wherever it is.
+
+Where several names change as one (a warehouse, its lake, and what was there before), the folder has
+a journal: :func:`renames`. Whoever removes the folder undoes first what was not finished.
 """
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import hashlib
 import json
@@ -23,16 +29,24 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
-from srsql.engine.interruption import LEFT
+from srsql.engine.interruption import JOURNAL, LEFT
+from srsql.schemas.outside import open_plain, read_text
+from srsql.udfs import cache_folder
 
 Kind = Literal["scratch", "copying", "unfinished"]
 """Beside a warehouse; a copy of one; an artifact."""
 _NAME = re.compile(r"\.(.+)\.(?:(\d+)-)?[0-9a-z_]+\.(scratch|copying|unfinished)", re.DOTALL)
+_TEMPORARY = re.compile(r"\.(.+)\.(\d+)-[0-9a-f]{8}", re.DOTALL)
+"""What ``put_beside`` writes to."""
 _NOTES = "elsewhere"
+Identity = tuple[int, int]
+"""Device and number of a file or a folder, whatever its name is."""
 _OLD = re.compile(r"ingest-(\d+)-\w+")
 """Raw text that version 0.2 left in ``FILE.tmp``."""
 _beside_warehouses: set[str] = set()
 """The folders of the warehouses that this process has open."""
+_register: dict[int, tuple[Path, int]] = {}
+"""By the number of the process, which a fork changes: its file of notes in the cache."""
 
 
 class PrivateFolder:
@@ -82,12 +96,12 @@ def scratch_beside(path: Path) -> PrivateFolder | None:
 
 def remove_leftovers(target: Path) -> None:
     """Remove what processes that were killed left beside ``target``; no other user's."""
+    clear_after_dead_processes()
     prefix, found = f".{target.name}.", list[Path]()
     with suppress(OSError), os.scandir(target.absolute().parent) as entries:
         found = [Path(e.path) for e in entries if e.name.startswith(prefix)]
     for path in found:
-        if _NAME.fullmatch(path.name):
-            _clear(path)
+        _clear(path)
     old = target.with_name(f"{target.name}.tmp")
     with suppress(OSError):
         for path in old.iterdir():
@@ -105,6 +119,7 @@ def _made(target: Path, kind: Kind) -> tuple[Path, int]:
         for other in list(_beside_warehouses) if kind != "scratch" else ():  # before it is there
             with suppress(OSError), open(f"{other}/{_NOTES}", "a", encoding="ascii") as notes:
                 notes.write(json.dumps(str(path)) + "\n")
+        _note(path)
         path.mkdir(mode=0o700)
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         with suppress(OSError):  # a file system without locks: the number of the process counts
@@ -118,6 +133,7 @@ def _made(target: Path, kind: Kind) -> tuple[Path, int]:
 def _remove(path: Path, handle: int, process: int) -> None:
     if os.getpid() != process:  # a fork of the process that holds it
         return
+    _undo(path)
     shutil.rmtree(path, ignore_errors=True)
     os.close(handle)
     LEFT.discard(str(path))
@@ -125,41 +141,215 @@ def _remove(path: Path, handle: int, process: int) -> None:
 
 
 def _clear(path: Path) -> None:
-    """Remove a folder that nobody holds, and what it says was made elsewhere."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:  # gone, no folder, or not to be entered
+    """Remove a folder or a file with a name of ours that nobody holds, and what a folder says was
+    made elsewhere; nothing of another account."""
+    folder = _NAME.fullmatch(path.name)
+    named = folder or _TEMPORARY.fullmatch(path.name)
+    if named is None:
         return
     try:
-        if os.fstat(handle).st_uid == os.geteuid() and _free(path, handle):
-            for other in _noted(path):
+        handle = os.open(path, _HOLD | os.O_DIRECTORY if folder else _HOLD)
+    except OSError:  # gone, something else, or not to be entered
+        return
+    try:
+        found = os.fstat(handle)
+        if found.st_uid != os.geteuid() or not _free(handle, named[2]):
+            return
+        if folder:
+            for other in _noted(path / _NOTES):
                 _clear(other)
+            _undo(path)
             shutil.rmtree(path, ignore_errors=True)
+        elif stat.S_ISREG(found.st_mode):
+            with suppress(OSError):
+                path.unlink()
     finally:
         os.close(handle)
 
 
-def _free(path: Path, handle: int) -> bool:
+_HOLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+def _free(handle: int, process: str | None) -> bool:
+    """Whether nobody holds what is opened; ``process``: whose it was, by its name."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:  # a file system without locks
-        named = _NAME.fullmatch(path.name)
-        return named is not None and named[2] is not None and not _alive(int(named[2]))
+        return process is not None and not _alive(int(process))
     return True
 
 
-def _noted(path: Path) -> list[Path]:
-    """The folders elsewhere that a folder tells of; only such as have a name of ours."""
+def _noted(notes: Path) -> list[Path]:
+    """What a file of notes tells of; only such as has a name of ours."""
     lines: list[str] = []
     with suppress(OSError, ValueError):
-        lines = (path / _NOTES).read_text(encoding="ascii").splitlines()
+        lines = read_text(notes, encoding="ascii").splitlines()
     found = []
     for line in lines:
         with suppress(ValueError, TypeError):  # the last one may be cut off
             found.append(Path(json.loads(line)))
-    return [each for each in found if _NAME.fullmatch(each.name) and not each.is_symlink()]
+    return [
+        each
+        for each in found
+        if (_NAME.fullmatch(each.name) or _TEMPORARY.fullmatch(each.name)) and not each.is_symlink()
+    ]
+
+
+def _note(path: Path) -> None:
+    """Say in the cache of the account what this process is about to make."""
+    own = _register.get(os.getpid())
+    with suppress(OSError):
+        if own is None:
+            folder = cache_folder("running")
+            if folder is None:
+                return
+            own = _registered(folder)
+            _register[os.getpid()] = own
+        os.write(own[1], (json.dumps(str(path.absolute())) + "\n").encode("ascii"))
+
+
+def _registered(folder: Path) -> tuple[Path, int]:
+    """A new file of notes, and the handle that holds it as long as the process lives."""
+    while True:
+        file = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
+        handle = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o600)
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with suppress(OSError):
+            if file.stat().st_ino == os.fstat(handle).st_ino:
+                atexit.register(_forget_notes, file, os.getpid())
+                return file, handle
+        os.close(handle)  # somebody took it for that of a dead process before it was held
+
+
+def _forget_notes(file: Path, process: int) -> None:
+    """At the end of a process that left nothing its notes go."""
+    if os.getpid() == process and not any(os.path.lexists(each) for each in _noted(file)):
+        file.unlink(missing_ok=True)
+
+
+def clear_after_dead_processes() -> None:
+    """Remove what processes of this account that are dead have left anywhere, and undo what they
+    did not finish."""
+    folder = cache_folder("running")
+    found: list[Path] = []
+    with suppress(OSError):
+        found = [] if folder is None else sorted(folder.iterdir())
+    for file in found:
+        with suppress(OSError):
+            handle = os.open(file, _HOLD)
+            try:
+                own = os.fstat(handle).st_uid == os.geteuid()
+                if own and _free(handle, file.name.partition("-")[0]):
+                    for each in _noted(file):
+                        _clear(each)
+                    if not any(os.path.lexists(each) for each in _noted(file)):
+                        file.unlink()
+            finally:
+                os.close(handle)
+
+
+class Renames:
+    """Names that change as one, each noted in a journal before it does.
+
+    Args:
+        made: the new file, in a private folder, which has the journal.
+        target: the name that it gets in the end.
+    """
+
+    def __init__(self, made: Path, target: Path) -> None:
+        self._made, self._target = made, target
+        self._journal = made.parent / JOURNAL
+
+    def move(self, path: Path, to: Path) -> None:
+        """Give what is there another name, which nothing has."""
+        self._write("moved", path, to, path)
+        os.rename(path, to)
+
+    def put(self, new: Path, to: Path) -> None:
+        """Give something that was made a name that nothing has."""
+        self._write("made", to, to, new)
+        os.rename(new, to)
+
+    def keep(self, path: Path, kept: Path) -> None:
+        """Give a file that is about to be replaced a second name."""
+        self._write("kept", path, kept, path)
+        os.link(path, kept)
+
+    def finish(self, *, over: bool = True) -> None:
+        """Give the new file its name, from which on everything is done.
+
+        Args:
+            over: a file of that name is replaced.
+
+        Raises:
+            FileExistsError: there is one, and it is not to be replaced.
+        """
+        self._write("done", self._target, self._target, self._made)
+        if over:
+            os.replace(self._made, self._target)
+        else:
+            os.link(self._made, self._target)
+        sync(self._target.absolute().parent)
+        self._journal.unlink()
+
+    def _write(self, step: str, path: Path, to: Path, of: Path) -> None:
+        line = [step, str(path.absolute()), str(to.absolute()), _identity(of)]
+        with self._journal.open("a", encoding="ascii") as file:
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        sync(self._journal.parent)
+
+
+@contextmanager
+def renames(made: Path, target: Path) -> Iterator[Renames]:
+    """Several names that change as one: until the last of them does, whatever ends this, also a
+    kill, has all of them be as they were.
+
+    Args:
+        made: the new file, in a private folder of this process.
+        target: the name that ``finish`` gives it.
+    """
+    try:
+        yield Renames(made, target)
+    except BaseException:
+        _undo(made.parent)
+        raise
+
+
+def _undo(folder: Path) -> None:
+    """Take back what the journal of a folder tells, unless all of it was done; each step is told by
+    what it concerns, so that it can be broken off and begun again."""
+    lines: list[tuple[str, Path, Path, Identity]] = []
+    with suppress(OSError, ValueError, TypeError):
+        for line in read_text(folder / JOURNAL, encoding="ascii").splitlines():
+            step, path, to, identity = json.loads(line)  # the last one may be cut off
+            lines.append((step, Path(path), Path(to), (identity[0], identity[1])))
+    if any(step == "done" and _identity(to) == identity for step, _, to, identity in lines):
+        return
+    for step, path, to, identity in reversed(lines):
+        if _identity(to) != identity:
+            continue
+        with suppress(OSError):
+            if step == "moved" and not os.path.lexists(path):
+                os.rename(to, path)
+            elif step == "made":
+                shutil.rmtree(to)
+            elif step == "kept" and _identity(path) == identity:
+                to.unlink()
+            sync(to.parent)
+
+
+def _identity(path: Path) -> Identity | None:
+    """What has that name; None: nothing."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _alive(process: int) -> bool:
@@ -203,15 +393,21 @@ def put_beside(file: Path, *, private: bool = True) -> Iterator[Path]:
     Raises:
         OSError: it cannot be written; what was there stays.
     """
+    remove_leftovers(file)
     beside = file.with_name(f".{file.name}.{os.getpid()}-{secrets.token_hex(4)}")
+    _note(beside)
+    handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666)
+    LEFT.add(str(beside))
     try:
-        if private:
-            private_file(beside)
+        with suppress(OSError):  # held: nobody takes it for what a dead process left
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield beside
         os.replace(beside, file)
     finally:
+        os.close(handle)
         with suppress(OSError):
             beside.unlink()
+        LEFT.discard(str(beside))
 
 
 def digest(path: Path) -> str:
@@ -220,7 +416,7 @@ def digest(path: Path) -> str:
     Raises:
         OSError: it cannot be read.
     """
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -7,9 +7,11 @@ prefix ``srsql_``. Every change runs inside :meth:`Warehouse.transaction`.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,20 @@ import pyarrow as pa
 from srsql.engine.errors import Fault, OutdatedError, WarehouseError, one_line, storage_fault
 from srsql.engine.warehouse import database_file
 from srsql.engine.warehouse.database_file import ALIAS, NOW, Limits, Wait, attach
-from srsql.engine.warehouse.guard import guarded
+from srsql.engine.warehouse.guard import (
+    Definitions,
+    definitions_in,
+    guarded,
+    need_own_views,
+    same_definitions,
+)
 from srsql.engine.warehouse.lake_files import Lake, clear_leftovers, find_lake
-from srsql.engine.warehouse.scratch import PrivateFolder, private_folder, scratch_beside
+from srsql.engine.warehouse.scratch import (
+    PrivateFolder,
+    private_folder,
+    put_beside,
+    scratch_beside,
+)
 from srsql.engine.warehouse.statements import (
     dotted,
     literal,
@@ -31,6 +44,7 @@ from srsql.engine.warehouse.statements import (
     source,
     step_file,
 )
+from srsql.schemas.outside import json_of, read_text
 from srsql.udfs import cache_folder
 from srsql.udfs.register import register_udfs
 from srsql.version import __version__
@@ -66,6 +80,8 @@ _NAMES = tuple(
 KEPT_FOR_BLOCKS = "25%"
 """Of DuckDB's memory, where nobody limits it: what blocks take it keeps for other blocks, since
 memory that is new costs the system more time than a block is worked on."""
+_known: dict[Path, database_file.State] = {}
+"""Files that this process has looked at, or has written last, as they were then."""
 LONG_LOG = 128 << 20
 """Bytes of a log that take some seconds to read when the file is opened after a kill."""
 
@@ -101,7 +117,7 @@ class Warehouse:
         self._wait = wait
         self._owned = not isinstance(target, duckdb.DuckDBPyConnection)
         self._folder: PrivateFolder | None = None
-        self._fresh = self._shares = False
+        self._fresh = self._shares = self._looked_at = False
         self.before_commit: Callable[[], object] | None = None
         settings = self.limits.settings()
         if isinstance(target, duckdb.DuckDBPyConnection):
@@ -124,9 +140,16 @@ class Warehouse:
             for name, value in settings.items():
                 self.con.execute(f"SET {name} = ?", [value])
             self.database = _database(self.con)
+            real = self._real
+            known = self.path is not None and _known.get(real) == database_file.state(real)
             with self._told("damaged", "no_room"):
-                _install(self.con, catalog=not read_only, untouched=self._owned)
+                _install(self.con, catalog=not read_only, untouched=self._owned, known=known)
             self._open_lake(whole)
+            if whole and not known:
+                self._need_own_views()
+            self._looked_at = whole
+            if read_only and whole and self.path is not None:
+                _known[self._real] = database_file.state(self._real)
         except BaseException:
             self.close(failed=True)
             raise
@@ -149,6 +172,31 @@ class Warehouse:
             raise
         spill = str(self.scratch / "spill") if self.scratch else ""
         self.con.execute("SET temp_directory = ?", [spill])
+
+    @property
+    def _real(self) -> Path:
+        return Path(os.path.realpath(self.path or ""))
+
+    def _need_own_views(self) -> None:
+        """Refuse a file whose views over rows read what is no table of ours, and no file of its
+        lake."""
+        files: list[str] = []
+        if self.lake is not None:
+            real = os.path.realpath(self.lake.folder)
+            paths = [str(self.lake.folder / each.file) for each in self.lake.files]
+            files = [path for path in paths if os.path.realpath(path).startswith(f"{real}/")]
+        with self._told("damaged"):
+            need_own_views(self.con, self.database, files)
+
+    def confine(self) -> None:
+        """From now on DuckDB opens no other file than this one, what it spills, and the lake: for
+        questions, whose statements read views of the file. Nothing turns that off again."""
+        if self.path is None or not self._owned:
+            return
+        folders = (self.scratch, self.lake.folder if self.lake else None)
+        self.run("SET allowed_directories = ?", [[str(each) for each in folders if each]])
+        self.run("SET allowed_paths = ?", [[str(self.path), f"{self.path}.wal"]])
+        self.run("SET enable_external_access = false")
 
     def _open_lake(self, whole: bool) -> None:
         """Look the lake up, if there is one, and remove what a killed change left there."""
@@ -286,6 +334,8 @@ class Warehouse:
             else:
                 database_file.drop_empty_log(self.path)
         self.con.close()
+        if self.path is not None and self._looked_at and not self.read_only:
+            _known[self._real] = database_file.state(self._real)
         if self._folder is not None:
             self._folder.remove()
 
@@ -422,7 +472,7 @@ class Warehouse:
 
 
 def _commit(con: duckdb.DuckDBPyConnection) -> None:
-    con.execute("COMMIT")
+    database_file.commit(con)
 
 
 def roll_back(con: duckdb.DuckDBPyConnection) -> None:
@@ -463,7 +513,9 @@ def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
     _install(con, catalog=catalog, untouched=False)
 
 
-def _install(con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool) -> None:
+def _install(
+    con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool, known: bool = False
+) -> None:
     _need_idle(con)
     if con.execute(_OURS, ["srsql"]).fetchall():
         raise WarehouseError(
@@ -475,8 +527,13 @@ def _install(con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool) 
     found = _installed(con, database)
     with guarded(con, untouched=untouched):
         register_udfs(con, untouched=untouched)
-        if found == (LAYOUT, fingerprint):
-            return
+        strange: Definitions = {}
+        if found == (LAYOUT, fingerprint):  # which the file says of itself
+            if known or (database == ALIAS and not untouched):  # a cursor of a connection of ours
+                return
+            strange = definitions_in(con, database)
+            if same_definitions(con, strange, _due_definitions(fingerprint)):
+                return
         if not catalog:
             if found is None:
                 return
@@ -486,13 +543,29 @@ def _install(con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool) 
             )
         if found is None and untouched and _copy_catalog(con, database, fingerprint):
             return
-        _define(con, database, fingerprint)
+        _define(con, database, fingerprint, strange)
 
 
-def _define(con: duckdb.DuckDBPyConnection, database: str, fingerprint: str) -> None:
-    """Make the catalog and the macros, or those that there are anew."""
+def _define(
+    con: duckdb.DuckDBPyConnection,
+    database: str,
+    fingerprint: str,
+    strange: Iterable[str] = (),
+) -> None:
+    """Make the catalog and the macros, or those that there are anew.
+
+    Args:
+        con: where.
+        database: the attached database.
+        fingerprint: what it is to say of them.
+        strange: names of definitions that are not all ours, which go.
+    """
     con.execute("BEGIN TRANSACTION")
     try:
+        for each in strange:
+            schema, name, kind, *_ = json.loads(each)
+            kinds = {"macro": "MACRO", "table_macro": "MACRO TABLE", "view": "VIEW", "type": "TYPE"}
+            con.execute(f"DROP {kinds[kind]} IF EXISTS {dotted(database, schema, name)}")
         con.execute(f"CREATE SCHEMA IF NOT EXISTS {dotted(database, 'srsql')}")
         con.execute("SET search_path = ?", [f"{dotted(database, 'srsql')},system.main"])
         for file in _definition_files():
@@ -502,7 +575,7 @@ def _define(con: duckdb.DuckDBPyConnection, database: str, fingerprint: str) -> 
         con.execute(
             "INSERT INTO srsql.warehouse VALUES (?, ?, ?)", [LAYOUT, __version__, fingerprint]
         )
-        con.execute("COMMIT")
+        database_file.commit(con)
     except BaseException as error:
         roll_back(con)
         if isinstance(error, duckdb.InvalidInputException):  # a file opened for reading
@@ -553,6 +626,33 @@ def _template(fingerprint: str) -> Path | None:
     except (duckdb.Error, OSError, WarehouseError):
         return None
     return template
+
+
+@cache
+def _due_definitions(fingerprint: str) -> Definitions:
+    """The definitions that this version makes, as DuckDB writes them; kept in the user's cache."""
+    folder = cache_folder("definitions")
+    names = (__version__, fingerprint[:16], f"duckdb-{duckdb.__version__}")
+    kept = folder / f"{'-'.join(names)}.json" if folder is not None else None
+    if kept is not None:
+        with suppress(OSError, ValueError):
+            return dict(json_of(read_text(kept, encoding="utf-8")))
+    with database_file.connection() as con:
+        template = _template(fingerprint)
+        database = _TEMPLATE
+        if template is not None:
+            con.execute(f"ATTACH {literal(str(template))} AS {_TEMPLATE} (READ_ONLY)")
+        if template is None or _installed(con, _TEMPLATE) != (LAYOUT, fingerprint):
+            database = ALIAS
+            con.execute(f"ATTACH ':memory:' AS {ALIAS}")
+            con.execute(f"USE {ALIAS}")
+            register_udfs(con, untouched=True)
+            _define(con, ALIAS, fingerprint)
+        found = definitions_in(con, database)
+    if kept is not None:
+        with suppress(OSError), put_beside(kept) as beside:
+            beside.write_text(json.dumps(found), encoding="utf-8")
+    return found
 
 
 def definitions() -> str:

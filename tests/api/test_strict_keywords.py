@@ -225,13 +225,13 @@ def test_the_command_refuses_the_same(
 @pytest.mark.parametrize(
     ("defaults", "text"),
     [
-        ('[release]\nthetta = "0.2"\n', "[release] takes no option thetta: did you mean theta?"),
-        ('teta = "0.2"\n', "srsql takes no option teta: did you mean theta?"),
-        ("[release]\nk = [5]\n", "[5] is not a whole number"),
-        ("[release]\nk = 5.5\n", "5.5 is not a whole number"),
-        ('[release]\ndraft = "maybe"\n', "'maybe' is not a valid boolean"),
-        ("[release]\nseries = [1]\n", "release: series = [1]: give text"),
-        ("[metrics]\nmedical = 5\n", "metrics: medical = 5: give a path"),
+        ("[release]\nworkrs = 2\n", "[release] takes no option workrs: did you mean workers?"),
+        ("wiat = 2\n", "srsql takes no option wiat: did you mean wait?"),
+        ("[release]\nworkers = [5]\n", "[5] is not a whole number"),
+        ("[release]\nworkers = 5.5\n", "5.5 is not a whole number"),
+        ('[release]\nif_needed = "maybe"\n', "'maybe' is not a valid boolean"),
+        ("[publish]\nlicense = [1]\n", "publish: license = [1]: give text"),
+        ("[metrics]\nmedical = 5\n", "medical cannot be set in a file"),
     ],
 )
 def test_defaults_of_a_file_are_read_as_strictly(

@@ -451,7 +451,7 @@ def test_srsql_toml_tells_licence_contact_and_citation(
         "thesaurus = ['reac.pt=MedDRA 14.0']\n"
     )
     made = srsql("publish", "--quarter", "2011Q3", "--to", "out", "--db", warehouses["ms"],
-                 "--allow-linkable")  # fmt: skip
+                 "--allow-linkable", "--quiet")  # fmt: skip
     assert (made.code, made.err) == (0, "")
     out = tmp_path / "out"
     assert told(out, "croissant.json")["license"] == "https://example.org/terms"

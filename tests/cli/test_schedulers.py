@@ -405,9 +405,9 @@ def test_quiet_keeps_notes_back_and_verbose_shows_every_step(inside: Run, db: Pa
 def test_what_is_typed_wins_over_the_file_of_defaults(
     inside: Run, db: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "srsql.toml").write_text('verbose = true\nlog = "all.jsonl"\n')
+    (tmp_path / "srsql.toml").write_text("verbose = true\n")
     assert "exit 0" in inside("status").stderr
     assert inside("status", "--quiet").stderr == ""
     assert inside("--quiet", "status", "--log", "mine.jsonl").stderr == ""
-    assert len(events(tmp_path / "all.jsonl")) == 4
-    assert len(events(tmp_path / "mine.jsonl")) == 2
+    told = events(tmp_path / "mine.jsonl")
+    assert [each["event"] for each in told] == ["start", "defaults", "end"]

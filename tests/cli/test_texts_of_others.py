@@ -246,10 +246,10 @@ def test_help_errors_and_tracebacks_steer_no_terminal(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     told = json.dumps(HOSTILE)
-    (tmp_path / "srsql.toml").write_text(f"[signals]\nseries = {told}\n[audit]\nno = {told}\n")
+    (tmp_path / "srsql.toml").write_text(f"[signals]\nstrata = {told}\n[audit]\nno = {told}\n")
     wrong = srsql("signals", "--help")
     assert steering(wrong.out + wrong.err) == set()
-    (tmp_path / "srsql.toml").write_text(f"[signals]\nseries = {told}\n")
+    (tmp_path / "srsql.toml").write_text(f"[signals]\nstrata = {told}\n")
     shown = srsql("signals", "--help")
     assert WRITTEN in shown.out
     assert steering(shown.out) == set()

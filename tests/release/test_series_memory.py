@@ -274,9 +274,6 @@ def test_the_command_takes_its_defaults_for_what_nobody_gave(
     assert (told.code, told.err.count("\n")) == (2, 1)
     assert "promises less (k 3, was 4)" in told.err
     monkeypatch.chdir(tmp_path)
-    Path("srsql.toml").write_text('db = "w.duckdb"\n[release]\nk = 9\n', "utf-8")
-    assert "k 9, was 4" in srsql(*asked).err  # a file of defaults is a choice, too
-    Path("srsql.toml").unlink()
     made = srsql(*asked, "--json")
     assert made.json["manifest"]["k"] == 4
     gap = srsql("release", "--quarter", "2012Q2", "--seed", 1, "--db", db)
@@ -291,11 +288,10 @@ def test_the_command_takes_its_defaults_for_what_nobody_gave(
     created = srsql("series", "create", "new", "--model", "ms", "--ids", "original", "--db", db)
     assert created.code == 0, created.err
     assert "nothing is out" in created.out
-    Path("srsql.toml").write_text('db = "w.duckdb"\nseries = "new"\nk = 9\n', "utf-8")
-    shown = srsql("series", "show", "--json").json
+    shown = srsql("series", "show", "--db", db, "--json").json
     assert [one["series"] for one in shown] == ["main", "new"]
-    assert srsql("series", "set", "main", "--missing", "drop").code == 0
-    assert srsql("series", "show", "main", "--json").json[0]["parameters"]["k"] == "3"
+    assert srsql("series", "set", "main", "--missing", "drop", "--db", db).code == 0
+    assert srsql("series", "show", "main", "--db", db, "--json").json[0]["parameters"]["k"] == "3"
 
 
 def test_the_release_is_the_same_whether_its_parameters_are_given_or_remembered(

@@ -85,20 +85,6 @@ def test_the_document_holds_the_command_as_it_is_printed(
     assert found["command"][-2:] == ["--db", str(db)]
 
 
-def test_defaults_that_would_change_the_recommended_release_are_named(
-    db: Path, tmp_path: Path, pretended: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("srsql.toml").write_text(
-        '[release]\nleftovers = "merge"\nk = 9\n[advise]\nmax_risk = "1/5"\n'
-    )
-    answer = advise(db, tmp_path / "out")
-    assert answer.code == 0
-    assert "srsql.toml sets --leftovers of release" in answer.err
-    Path("srsql.toml").write_text("[release]\nk = 9\n")
-    assert advise(db, tmp_path / "out").err == ""
-
-
 def test_bounds_that_no_setting_keeps_end_with_the_nearest_and_exit_1(
     db: Path, tmp_path: Path, pretended: list[str]
 ) -> None:

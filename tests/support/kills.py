@@ -31,7 +31,8 @@ class Kill:
     delay: float | None = None
     """Seconds after the command began, or after the window opened."""
     window: str = ""
-    """``commit``: DuckDB is told to commit; ``swap``: a file is to get its name."""
+    """``commit``: DuckDB is told to commit; ``swap``: a file is to get its name; ``step``: either
+    of them, or any other name changes, and the process is killed right before it."""
     nth: int = 1
     """Which window of the command."""
     torn: int | None = None
@@ -102,9 +103,21 @@ def _watched(call: Callable[..., Any], kill: Kill, windows: Path) -> Callable[..
     return run
 
 
+def _step(call: Callable[..., Any], kill: Kill, runs: list[int]) -> Callable[..., Any]:
+    """The call, before whose nth run, counted with all others, the process is killed."""
+
+    def run(*arguments: Any, **named: Any) -> Any:
+        runs[0] += 1
+        if runs[0] == kill.nth:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return call(*arguments, **named)
+
+    return run
+
+
 def _do(kill: Kill, said: Path, windows: Path) -> None:
     """The command, in a process of its own."""
-    from srsql.engine.warehouse import warehouse
+    from srsql.engine.warehouse import database_file, warehouse
 
     os.umask(0)  # what is private is so by itself
     os.chdir(kill.folder)
@@ -117,6 +130,11 @@ def _do(kill: Kill, said: Path, windows: Path) -> None:
     elif kill.window == "swap":
         os.link = _watched(os.link, kill, windows)
         os.replace = _watched(os.replace, kill, windows)
+    elif kill.window == "step":
+        runs = [0]
+        database_file.commit = _step(database_file.commit, kill, runs)
+        for name in ("link", "replace", "rename", "unlink", "rmdir"):
+            setattr(os, name, _step(getattr(os, name), kill, runs))
     elif kill.delay is not None:
         _die_after(kill.delay)
     from srsql.cli import main

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from srsql.udfs import cache_folder, compiled
+from srsql.udfs import UNSAFE, cache_folder, compiled, safe_folder, why_unsafe
 
 KERNEL = """
 from srsql.udfs.compiled import njit
@@ -156,5 +156,92 @@ def test_a_folder_of_somebody_else_is_not_used(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_folder("kernels") == tmp_path / "srsql" / "kernels"
-    monkeypatch.setattr(os, "getuid", lambda: 4242)
+    monkeypatch.setattr(os, "geteuid", lambda: 4242)
+    (tmp_path / "srsql" / "kernels").chmod(0o770)
     assert cache_folder("kernels") is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="accounts and modes of POSIX")
+class TestWhoCanPutSomethingIntoAFolder:
+    """What lies in a cache is run, so that it has to be nobody else's."""
+
+    def test_every_folder_on_the_way_counts(self, tmp_path: Path) -> None:
+        folder = tmp_path / "a" / "b" / "kernels"
+        assert safe_folder(folder) == folder
+        assert {each.stat().st_mode & 0o777 for each in (folder, *folder.parents[:2])} == {0o700}
+        for place in (folder, *folder.parents[:2]):
+            for mode in (0o777, 0o770, 0o702, 0o1777):
+                place.chmod(mode)
+                sticky_root = mode & 0o1000 and place != folder and os.geteuid() == 0
+                assert bool(why_unsafe(folder)) != bool(sticky_root), (place, oct(mode))
+            place.chmod(0o755)
+        assert why_unsafe(folder) == ""
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+    def test_every_owner_on_the_way_counts(self, tmp_path: Path) -> None:
+        folder = tmp_path / "a" / "kernels"
+        folder.mkdir(parents=True)
+        for place in (folder, folder.parent):
+            os.chown(place, 65534, 65534)
+            assert why_unsafe(folder) == f"{place} is another account's"
+            os.chown(place, 0, 0)
+        link = tmp_path / "link"
+        link.symlink_to(folder)
+        assert why_unsafe(link) == ""
+        os.chown(link, 65534, 65534, follow_symlinks=False)
+        assert why_unsafe(link) == f"{link} is another account's"
+
+    def test_links_are_followed_one_by_one(self, tmp_path: Path) -> None:
+        open_to_all = tmp_path / "open"
+        (open_to_all / "inner").mkdir(parents=True)
+        (tmp_path / "link").symlink_to("open/inner")
+        (tmp_path / "twice").symlink_to(tmp_path / "link")
+        (tmp_path / "up").symlink_to("open/../open/inner")
+        for name in ("link", "twice", "up"):
+            assert why_unsafe(tmp_path / name) == ""
+        open_to_all.chmod(0o777)
+        for name in ("link", "twice", "up"):
+            assert why_unsafe(tmp_path / name) == f"others can write {open_to_all}"
+        (tmp_path / "round").symlink_to("round")
+        assert "leads to itself" in why_unsafe(tmp_path / "round")
+
+    @pytest.mark.parametrize("named", ["XDG_CACHE_HOME", "NUMBA_CACHE_DIR"])
+    def test_a_planted_kernel_is_not_run_and_stays_as_it_was(
+        self, tmp_path: Path, named: str
+    ) -> None:
+        source, caches = tmp_path / "source", tmp_path / "caches"
+        source.mkdir()
+        caches.mkdir()
+        run(source, **{named: str(caches)})
+        for index in caches.rglob("*.nbi"):
+            head = index.read_bytes().split(b"\n")[0]  # whatever it is, reading it would fail
+            index.write_bytes(head + b"planted")
+        caches.chmod(0o777)
+        left_out = {"NUMBA_CACHE_DIR", "XDG_CACHE_HOME"}
+        kept = {name: value for name, value in os.environ.items() if name not in left_out}
+        before = {path: path.read_bytes() for path in caches.rglob("*") if path.is_file()}
+        done = subprocess.run(
+            [sys.executable, str(source / "kernel.py")],
+            env=kept | {named: str(caches)}, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert done.stdout.startswith("42 ")
+        assert done.stdout.endswith("NullCache\n")
+        assert before == {path: path.read_bytes() for path in caches.rglob("*") if path.is_file()}
+
+    def test_what_others_have_put_there_once_is_not_run(self, tmp_path: Path) -> None:
+        (tmp_path / "kept").mkdir()
+        (tmp_path / "kept" / "kernel.nbi").symlink_to("/dev/null")
+        assert compiled._trusted(tmp_path / "kept") is None
+        assert "others have put" in UNSAFE.pop(str(tmp_path / "kept"))
+
+    def test_why_nothing_is_kept_is_said_once(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        monkeypatch.setattr(compiled, "kept_in", lambda: None)
+        monkeypatch.setattr(compiled, "_said", [])
+        monkeypatch.setattr(compiled, "UNSAFE", {"/open": "others can write /open"})
+        compiled._say_why()
+        compiled._say_why()
+        (told,) = caplog.messages
+        assert "(others can write /open): set XDG_CACHE_HOME to one that is" in told
+        assert "\n" not in told

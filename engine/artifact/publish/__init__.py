@@ -9,7 +9,6 @@ quarter keeps the pseudonyms of a case equal.
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import secrets
@@ -25,6 +24,8 @@ from srsql.engine.artifact.format import (
     CATALOGUES,
     DUCKDB_FILE,
     MANIFEST,
+    MOST_KEY,
+    MOST_SUMS,
     SIGNATURE,
     SUMS,
     AnyManifest,
@@ -63,9 +64,10 @@ from srsql.engine.release.exposure import Consent, links_handed_on
 from srsql.engine.release.request import is_range, range_ends
 from srsql.engine.warehouse.database_file import need_usable
 from srsql.engine.warehouse.releases import key_of, released_terms, staleness
-from srsql.engine.warehouse.scratch import private_folder, sync
+from srsql.engine.warehouse.scratch import private_file, private_folder, sync
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+from srsql.schemas.outside import json_of, read_bytes, read_text
 
 Progress = Callable[[str], None]
 FORMATS: tuple[str, ...] = get_args(Format)
@@ -302,8 +304,8 @@ def _differing(publication: Publication, made: Path) -> list[str]:
     if _storage_version(made) != _storage_version(to):
         return [DUCKDB_FILE]
     if publication.sign:  # Ed25519 has one signature of a text
-        signed = private_key(publication.sign).sign((to / SUMS).read_bytes())
-        return [] if (to / SIGNATURE).read_bytes() == signed else [SIGNATURE]
+        signed = private_key(publication.sign).sign(read_bytes(to / SUMS, MOST_SUMS))
+        return [] if read_bytes(to / SIGNATURE, MOST_SUMS) == signed else [SIGNATURE]
     return []
 
 
@@ -320,7 +322,7 @@ def _undrawn(folder: Path, name: str) -> bytes | None:
     own, file = folder / name, folder / DUCKDB_FILE
     if not _is_own(own) or not _is_own(file):
         return None
-    text = own.read_bytes()
+    text = read_bytes(own, links=False)
     for drawn in (_digest(file), str(file.stat().st_size)):
         text = text.replace(drawn.encode(), b"")
     return text
@@ -329,7 +331,7 @@ def _undrawn(folder: Path, name: str) -> bytes | None:
 def _told(folder: Path) -> Any:
     """The manifest without the hashes of the DuckDB file and of what tells that hash: the contents
     of these are compared."""
-    told = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    told = json_of(read_text(folder / MANIFEST, encoding="utf-8"))
     compared = {DUCKDB_FILE, *CATALOGUES}
     return told | {"files": {n: v for n, v in told["files"].items() if n not in compared}}
 
@@ -467,7 +469,7 @@ def read_or_make_key(path: Path) -> tuple[bytes, bool]:
 
 def _read_key(path: Path) -> bytes:
     try:
-        text = path.read_text(encoding="ascii")
+        text = read_text(path, MOST_KEY, encoding="ascii")
     except (OSError, UnicodeDecodeError) as error:
         raise PublishError(f"the key file {path} cannot be read: {error}") from None
     if not re.fullmatch(r"[0-9a-f]{128}\n?", text):
@@ -481,21 +483,16 @@ def _read_key(path: Path) -> bytes:
 def _make_key(path: Path) -> tuple[bytes, bool]:
     """A new key under that name, or the one that another publication made there meanwhile.
 
-    The name appears with the whole key behind it: a crash leaves a hidden file beside it, with a
-    key that nobody uses.
+    The name appears with the whole key behind it, which is written in a private folder.
     """
     key = secrets.token_bytes(KEY_BYTES)
-    beside = path.absolute().parent / f".{path.name}.{secrets.token_hex(6)}.unfinished"
     try:
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                file.write(key.hex() + "\n")
-                file.flush()
-                os.fsync(file.fileno())
+        with private_folder(path, "unfinished") as folder:
+            beside = folder / "key"
+            private_file(beside)
+            beside.write_text(key.hex() + "\n", encoding="ascii")
+            sync(beside)
             os.link(beside, path)  # never over a file that is there
-        finally:
-            beside.unlink()
         sync(path.absolute().parent)
     except FileExistsError:
         return _read_key(path), False

@@ -59,6 +59,7 @@ from srsql.engine.warehouse.series import IMPORTED, ORIGINAL, PSEUDONYM
 from srsql.engine.warehouse.statements import query, table
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
+from srsql.schemas.outside import json_of
 
 ELSEWHERE = ("thresholds", "quarter", "dataset")
 """Columns of the public manifest that the artifact tells in other places."""
@@ -161,7 +162,7 @@ def public_facts(warehouse: Warehouse, release: PublishableRelease) -> dict[str,
 def release_facts(warehouse: Warehouse, release: PublishableRelease) -> tuple[int, dict[str, Any]]:
     """k of a release, and its private manifest."""
     ((k, text),) = warehouse.rows(query("artifact/publish", "release_facts"), [release.release_id])
-    return k, json.loads(text)
+    return k, json_of(text)
 
 
 @dataclass(frozen=True)

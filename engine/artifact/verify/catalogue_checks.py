@@ -7,7 +7,6 @@ a second time, on purpose. Where the same version of the software wrote the arti
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -43,6 +42,7 @@ from srsql.engine.artifact.verify.contradictions import Trees
 from srsql.engine.artifact.verify.reading import count, loaded
 from srsql.engine.warehouse.statements import column, temporary
 from srsql.engine.warehouse.statements import query as named_query
+from srsql.schemas.outside import OutsideError, json_of, read_bytes
 
 MOST_BYTES = 2**26
 SMALL = (DICTIONARY, THRESHOLDS, HIERARCHIES)
@@ -82,7 +82,7 @@ def catalogue_check(folder: Path, manifest: AnyManifest) -> Check | None:
             found = ["it has not the form that it is to have"]
         faults += [f"{name}: {text}" for text in found]
     try:
-        (folder / METHODS).read_bytes().decode()
+        read_bytes(folder / METHODS, links=False).decode()
     except (OSError, UnicodeDecodeError):
         faults.append(f"{METHODS}: it is no text")
     return Check("catalogues", faults, 5)
@@ -95,10 +95,10 @@ def read_document(path: Path) -> dict[str, Any]:
         _WrongError: it is none.
     """
     try:
-        if path.is_symlink() or path.stat().st_size > MOST_BYTES:
-            raise _WrongError("it is too large, or no plain file")
-        found = json.loads(path.read_bytes().decode(), object_pairs_hook=_once)
-    except (OSError, UnicodeDecodeError, ValueError, RecursionError):
+        found = json_of(read_bytes(path, MOST_BYTES, links=False).decode(), _once)
+    except OutsideError:
+        raise _WrongError("it is too large, or no plain file") from None
+    except (OSError, UnicodeDecodeError, ValueError):
         raise _WrongError("it is no JSON document") from None
     if not isinstance(found, dict):
         raise _WrongError("it is no JSON object")

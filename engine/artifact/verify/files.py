@@ -14,6 +14,9 @@ from pydantic import BaseModel, ValidationError
 from srsql.engine.artifact.format import (
     HIERARCHIES,
     MANIFEST,
+    MOST_FILE,
+    MOST_ROWS,
+    MOST_SUMS,
     QUARTER,
     SIGNATURE,
     SIGNATURE_BYTES,
@@ -31,6 +34,7 @@ from srsql.engine.artifact.format import (
 from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import Trees, range_faults, shape_faults
 from srsql.engine.errors import VerifyError, one_line
+from srsql.schemas.outside import read_bytes
 
 MOST_BYTES = 2**26
 """Of a manifest."""
@@ -58,11 +62,14 @@ def check_files(folder: Path) -> tuple[list[Check], AnyManifest | None]:
             "'srsql publish' wrote"
         )
     plain = {e.name: e for e in entries if e.is_file() and not e.is_symlink()}
+    faults = [f"{printable(e.name)} is not a plain file" for e in entries if e.name not in plain]
     try:
+        large = {n for n, p in plain.items() if p.stat().st_size > _most_bytes(n)}
+        faults += [f"{printable(n)} has more than {_most_bytes(n):,} bytes" for n in sorted(large)]
+        plain = {name: path for name, path in plain.items() if name not in large}
         digests = {name: file_digest(path) for name, path in plain.items()}
     except OSError as error:
         raise VerifyError(f"{folder} cannot be read: {one_line(error)}") from None
-    faults = [f"{printable(e.name)} is not a plain file" for e in entries if e.name not in plain]
     listed, unclear = _listed(plain.get(SUMS))
     if SIGNATURE in plain and plain[SIGNATURE].stat().st_size != SIGNATURE_BYTES:
         faults.append(f"{SIGNATURE} is no signature, which has {SIGNATURE_BYTES} bytes")
@@ -83,6 +90,11 @@ def check_files(folder: Path) -> tuple[list[Check], AnyManifest | None]:
     usable = not faults and all(manifest.files.get(n) and n in plain for n in _needed(manifest))
     faults += _differences(dict(manifest.files), others, MANIFEST) + _strangers(manifest, others)
     return [files, Check("manifest", faults, 1)], manifest if usable else None
+
+
+def _most_bytes(name: str) -> int:
+    """How large a file of an artifact may be, so that reading it ends in time."""
+    return {SUMS: MOST_SUMS, MANIFEST: MOST_BYTES, THRESHOLDS: MOST_ROWS}.get(name, MOST_FILE)
 
 
 def _strangers(manifest: AnyManifest, found: Collection[str]) -> list[str]:
@@ -108,7 +120,7 @@ def printable(name: str) -> str:
 def _listed(path: Path | None) -> tuple[dict[str, str], list[str]]:
     if path is None:
         return {}, [f"{SUMS} is missing"]
-    text = path.read_bytes().decode("utf-8", "replace")
+    text = read_bytes(path, MOST_SUMS, links=False).decode("utf-8", "replace")
     found, faults = {}, []
     for number, line in enumerate(text.split("\n")[:-1], start=1):
         match = _LINE.fullmatch(line)
@@ -141,10 +153,8 @@ class _Kind(BaseModel):
 
 
 def _read_manifest(path: Path) -> tuple[AnyManifest | None, list[str]]:
-    if path.stat().st_size > MOST_BYTES:
-        return None, [f"{MANIFEST} cannot be read: it has more than {MOST_BYTES:,} bytes"]
-    text = path.read_bytes()
     try:
+        text = read_bytes(path, MOST_BYTES, links=False)
         several = _Kind.model_validate_json(text).quarters is not None
         kind: type[RangeManifest | Manifest] = RangeManifest if several else Manifest
         return kind.model_validate_json(text), []
@@ -152,6 +162,8 @@ def _read_manifest(path: Path) -> tuple[AnyManifest | None, list[str]]:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         return None, [f"{MANIFEST} cannot be read: {key or 'document'}: {first['msg']}"]
+    except OSError as error:
+        return None, [f"{MANIFEST} cannot be read: {error}"]
 
 
 Thresholds = tuple[list[str], list[int], list[int]]
@@ -207,7 +219,9 @@ def _read_rows(path: Path, header: list[str], *, safe: bool) -> list[list[str]]:
         ValueError: it has another header, a row of another width, or a formula.
     """
     try:
-        rows = list(csv.reader(io.StringIO(path.read_bytes().decode()), strict=True))
+        rows = list(
+            csv.reader(io.StringIO(read_bytes(path, MOST_ROWS, links=False).decode()), strict=True)
+        )
     except (csv.Error, UnicodeDecodeError, OSError) as error:
         raise ValueError(f"{path.name} cannot be read: {error}") from None
     if rows[:1] != [header] or any(len(row) != len(header) for row in rows):

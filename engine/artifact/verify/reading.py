@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import Any
 
 import duckdb
@@ -49,6 +49,7 @@ from srsql.engine.artifact.verify.contradictions import written_here
 from srsql.engine.artifact.verify.files import MARKED, NUMBER, UNSAFE, printable
 from srsql.engine.errors import one_line
 from srsql.engine.warehouse.database_file import show_no_progress_bar
+from srsql.engine.warehouse.scratch import private_folder
 from srsql.engine.warehouse.statements import (
     column,
     create,
@@ -59,6 +60,7 @@ from srsql.engine.warehouse.statements import (
     temporary,
     union_all,
 )
+from srsql.schemas.outside import open_plain
 
 OPENED = "srsql_artifact"
 _OPENING = re.compile(r"\((?=\(*SELECT )")
@@ -87,10 +89,10 @@ def connection(
         memory_limit: of DuckDB; None: what it takes by itself.
     """
     with (
-        TemporaryDirectory(prefix="srsql-verify-") as scratch,
+        private_folder(Path(gettempdir()) / "srsql-verify") as scratch,
         duckdb.connect(config={"python_enable_replacements": False}) as con,
     ):
-        con.execute("SET temp_directory = ?", [scratch])
+        con.execute("SET temp_directory = ?", [str(scratch)])
         if memory_limit is not None:
             con.execute("SET memory_limit = ?", [memory_limit])
         show_no_progress_bar(con)
@@ -275,7 +277,7 @@ def columns_of(
 ) -> list[tuple[str, str]]:
     """(name, type) as the file has them; a CSV file has names only."""
     if manifest.format == "csv":
-        with (folder / item.file).open("rb") as file:
+        with open_plain(folder / item.file, links=False) as file:
             names = next(csv.reader(io.StringIO(file.readline(65_536).decode())), [])
         kinds = [c.type.replace(" ", "") for c in stored_columns(manifest, item)]
         return [(n, kinds[i] if i < len(kinds) else "?") for i, n in enumerate(names)]

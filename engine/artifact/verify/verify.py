@@ -60,6 +60,7 @@ from srsql.engine.artifact.verify.contradictions import (
     claim_faults,
     claims_not_shown,
     document_faults,
+    same_bytes,
 )
 from srsql.engine.artifact.verify.declarations import (
     declaration_faults,
@@ -324,7 +325,7 @@ def _page(
         page = drawn_report(con, folder, manifest, dataset)
     except SrsqlError as error:  # what cannot be drawn is no such report
         return [one_line(error)], []
-    if page.encode() == (folder / manifest.report_file).read_bytes():
+    if same_bytes(folder / manifest.report_file, page.encode()):
         return [], []
     return [f"{manifest.report_file} is not what the released rows and the manifest give"], []
 

@@ -51,3 +51,36 @@ UNION ALL
 SELECT v.view_name, 'VIEW' AS kind
 FROM system.main.duckdb_views() AS v
 WHERE v.temporary AND system.main.starts_with(v.view_name, 'srsql_');
+
+-- name: definitions
+-- What runs as code of ours in $database: each macro, view and type of its catalog, with its text.
+SELECT
+    system.main.to_json([
+        f.schema_name, f.function_name, f.function_type,
+        system.main.to_json(f.parameters)::VARCHAR,
+        system.main.to_json(f.parameter_types)::VARCHAR
+    ])::VARCHAR AS name,
+    f.macro_definition AS text
+FROM system.main.duckdb_functions() AS f
+WHERE f.database_name = $database AND f.schema_name IN ('srsql', 'srsql_data')
+UNION ALL
+SELECT system.main.to_json([v.schema_name, v.view_name, 'view'])::VARCHAR, v.sql
+FROM system.main.duckdb_views() AS v
+WHERE v.database_name = $database AND v.schema_name IN ('srsql', 'srsql_data')
+UNION ALL
+SELECT system.main.to_json([t.schema_name, t.type_name, 'type'])::VARCHAR, t.logical_type
+FROM system.main.duckdb_types() AS t
+WHERE t.database_name = $database AND t.schema_name IN ('srsql', 'srsql_data');
+
+-- name: views_of_rows
+-- The views of $database over raw and released rows, with their texts.
+SELECT v.schema_name, v.view_name, v.sql
+FROM system.main.duckdb_views() AS v
+WHERE
+    v.database_name = $database
+    AND system.main.regexp_matches(v.schema_name, '^(raw_|draft_|release_|released)')
+ORDER BY v.schema_name, v.view_name;
+
+-- name: syntax
+-- The syntax tree of the query in $text, as a JSON document.
+SELECT system.main.json_serialize_sql($text::VARCHAR)::VARCHAR;
