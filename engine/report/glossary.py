@@ -7,9 +7,10 @@ from typing import Any
 from srsql.engine.checks.registry import CHECKS
 from srsql.engine.report.page import Fact
 from srsql.engine.risk.singling_out import (
+    AS_ANYTHING,
     DRUGS_OR_TERMS,
     ITEMS,
-    PERCENT,
+    PUBLIC_SHARES,
     derived_text,
     items_named,
     verbatim_columns,
@@ -56,9 +57,7 @@ def beside_region(visible_dataset: Dataset, manifest: dict[str, Any]) -> dict[st
         "verbatim": verbatim_columns(visible_dataset),
         "derived": derived_text(visible_dataset),
         "items": items_named(visible_dataset),
-        "shares": {
-            name: manifest[name] for name in (*PERCENT, "measured_cases") if name in manifest
-        },
+        "shares": {name: manifest[name] for name in PUBLIC_SHARES if name in manifest},
     }
 
 
@@ -72,6 +71,9 @@ def singled_out_facts(manifest: dict[str, Any]) -> list[Fact]:
     share = manifest.get("one_candidate_percent_2_items")
     if share is not None:
         name = f"of cases singled out by region and 2 {manifest.get(ITEMS, DRUGS_OR_TERMS)}"
+        other = manifest.get("one_candidate_percent_2_items" + AS_ANYTHING)
+        if other is not None:
+            name += f" ({other} % where an empty value may be anything)"
         facts.append(Fact("singled-out", name, share, f"{share} %"))
     return facts
 
