@@ -114,7 +114,8 @@ class AuditOptions:
     without: int | None = None
     """A release that the attacker has not got, to learn what it changes."""
     next_cases: exp.Query | None = None
-    """The cases (case_id), each once, of the quarter after the newest release."""
+    """The cases (case_id), each once, of the quarter after the newest release, so that MD can be
+    told of it before that quarter is released; None: they are not known."""
     evidence: int | None = None
     """At most so many groups per release and scope; default: all in danger."""
     releases: frozenset[int] | None = None
@@ -247,7 +248,9 @@ def prepare(warehouse: Warehouse, subjects: list[Subject], next_cases: exp.Query
     """
     none = exp.select(exp.cast(exp.null(), "VARCHAR").as_("case_id")).limit(0)
     target = exp.to_table("srsql_audit_next")
-    warehouse.run(create(target, none if next_cases is None else next_cases, temp=True))
+    asked = any(subject.newest and "md" in subject.attacks for subject in subjects)
+    coming = none if next_cases is None or not asked else next_cases
+    warehouse.run(create(target, coming, temp=True))
     warehouse.run(query("audit/verdicts", "create_no_part"))
     warehouse.run(query("audit/audit", "create_persistent"))
     follow(warehouse, subjects, {subject.release_id for subject in subjects if subject.reported})

@@ -165,6 +165,12 @@ def audit_lines(audit: Audit, how: str) -> Iterator[str]:
             yield from _group(group, left=True)
         if len(groups) > SHOWN_GROUPS:
             yield f"  and other groups of {row.quarter} at scope={row.scope} (--json shows more)"
+    waiting = dict.fromkeys(row.quarter for row in audit.releases if "md" in row.not_evaluated)
+    if waiting:
+        yield (
+            f"{', '.join(waiting)}: MD is not judged, since who is in the period that follows is "
+            "not known: it is neither released nor taken in, or was not when a verdict was kept"
+        )
     yield from _notes(audit.releases)
     yield from gap_lines(audit.gaps, audit.without_calendar)
     if audit.left_out:

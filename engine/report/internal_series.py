@@ -18,7 +18,7 @@ from srsql.engine.report.imported_quarter import UNTOLD, not_told, verdict_sente
 from srsql.engine.report.internal_quarter import read_subject
 from srsql.engine.report.page import Fact, Figure, Page, Table, Value, render
 from srsql.engine.warehouse.releases import staleness
-from srsql.engine.warehouse.series import IDS, IMPORTED
+from srsql.engine.warehouse.series import IDS, IMPORTED, awaited_cases
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -66,7 +66,9 @@ def internal_series(
     judged = bounds is not None or not imported
     options = bounds or (UNTOLD if imported else AuditOptions())
     scope = "match" if dataset.qid_set else "group"
-    audited = audit(warehouse, dataset, series, replace(options, scopes=(scope,), evidence=0))
+    coming = awaited_cases(warehouse, dataset, series)
+    options = replace(options, scopes=(scope,), evidence=0, next_cases=coming)
+    audited = audit(warehouse, dataset, series, options)
     # by set there are several verdicts of a release, of which the worst stands
     verdicts = {row.release_id: row for row in sorted(audited.releases, key=_dangerous)}
     shown = [verdicts[row.release_id] for row in rows]
