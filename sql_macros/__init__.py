@@ -49,6 +49,7 @@ MACRO_FILES: tuple[str, ...] = (
     "audit/cells.sql",
     "audit/evidence.sql",
     "audit/extremes.sql",
+    "audit/leaving.sql",
     "risk/linkability.sql",
     "risk/joined_series.sql",
     "signals/contingency.sql",

@@ -438,7 +438,8 @@ def audited(
                 "found by their own bounds: leave the other options out"
             )
         return kept_audit(warehouse, visible, series, asked.quarter)
-    asked = replace(asked, union=True, next_cases=awaited_cases(warehouse, visible, series))
+    coming = awaited_cases(warehouse, visible, series)
+    asked = replace(asked, union=True, leaving=True, next_cases=coming)
     found = audit(warehouse, visible, series, asked, progress)
     return replace(found, folded=folded_terms(warehouse, visible, series, asked.quarter))
 

@@ -122,6 +122,8 @@ class AuditOptions:
     """The only ones to report, as for ``quarter``."""
     union: bool = False
     """Evaluate U as well, which takes about as long again."""
+    leaving: bool = False
+    """Evaluate G as well, at scope = group, which takes a look at who is in which release."""
     held: frozenset[int] | None = None
     """The only releases that the attacker has; default: all that are or were out."""
     known: tuple[int, ...] | None = None
@@ -248,9 +250,7 @@ def prepare(warehouse: Warehouse, subjects: list[Subject], next_cases: exp.Query
     """
     none = exp.select(exp.cast(exp.null(), "VARCHAR").as_("case_id")).limit(0)
     target = exp.to_table("srsql_audit_next")
-    asked = any(subject.newest and "md" in subject.attacks for subject in subjects)
-    coming = none if next_cases is None or not asked else next_cases
-    warehouse.run(create(target, coming, temp=True))
+    warehouse.run(create(target, none if next_cases is None else next_cases, temp=True))
     warehouse.run(query("audit/verdicts", "create_no_part"))
     warehouse.run(query("audit/audit", "create_persistent"))
     follow(warehouse, subjects, {subject.release_id for subject in subjects if subject.reported})

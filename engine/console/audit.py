@@ -35,6 +35,7 @@ AUDIT_COLUMNS = [
     "P",
     "U",
     "E",
+    "G",
     "safe",
 ]
 REGION_COLUMNS = ["group", "quasi-identifier", "region", "why", "low set by", "high set by"]
@@ -52,7 +53,7 @@ JOINED_COLUMNS = [
     "< k joined",
     "safe",
 ]
-LEGEND = ("b", "f", "l", "md", "ss", "p", "u", "e", "dir", "dsr", "ssgr")
+LEGEND = ("b", "f", "l", "md", "ss", "p", "u", "e", "g", "dir", "dsr", "ssgr")
 """Terms of the table, by their keys in the glossary."""
 _SETS = (
     ("b", "B", "an earlier release rules them out"),
@@ -143,6 +144,7 @@ def audit_rows(audit: Audit) -> Iterator[list[str]]:
             "" if row.persistence is None else _ratio(row.persistence, row.groups),
             "" if row.union is None else _ratio(row.union, row.groups),
             "" if row.erasure is None else f"{row.erasure:,}",
+            "" if row.leaving is None else _ratio(row.leaving.groups, row.groups),
             "yes" if row.safe else "NO",
         ]
 
@@ -240,6 +242,13 @@ def _notes(rows: list[AuditRow]) -> Iterator[str]:
             )
         if row.erasure is not None:
             yield _left(row)
+        if row.leaving is not None and row.leaving.groups:
+            yield (
+                f"{row.quarter} (release {row.release_id}): G, knowing who left for good, leaves "
+                f"as few as {row.leaving.fewest:,} candidates: {row.leaving.cases:,} such cases "
+                f"in {row.leaving.groups:,} groups have fewer than {row.k} (informative, no model "
+                "bounds it)"
+            )
         if row.outside:
             yield f"{row.quarter}: the region of {row.outside:,} cases does not cover them"
         if row.qid_bounding:

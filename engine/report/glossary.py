@@ -120,7 +120,7 @@ def defended_attacks(manifest: dict[str, Any]) -> list[str]:
 def undefended(manifest: dict[str, Any]) -> list[str]:
     """What a release does not withstand, by its manifest, public or private."""
     attacks = defended_attacks(manifest)
-    keys = [key for key in (*ATTACKS, "p", "u") if key not in attacks]
+    keys = [key for key in (*ATTACKS, "p", "u", "g") if key not in attacks]
     known = _KNOWN_ITEMS
     if manifest.get("term_cases") is not None:  # no row shows an item
         known = f"an attacker who knows more than {manifest['m']} of a patient's drugs and terms"
