@@ -30,6 +30,7 @@ MACRO_FILES: tuple[str, ...] = (
     "risk/risk.sql",
     "risk/delay.sql",
     "risk/singling_out.sql",
+    "risk/exact_values.sql",
     "risk/qid_sets.sql",
     "risk/row_candidates.sql",
     "risk/persons.sql",

@@ -371,6 +371,12 @@ def _beside(part: Manifest, *, several: bool) -> str:
                 cases=cases,
             )
         )
+    if "exact_values_percent_some_row" in parameters:
+        text += (
+            "The ends of a region are values of rows of it. In {exact_values_percent_every_row} % "
+            "of the cases{of} it has one\nvalue in each column that it shows; in "
+            "{exact_values_percent_some_row} % at most exact values of some row of it follow.\n"
+        ).format(**parameters, of=f" of {part.quarter}" if several else "")
     return text + "\n"
 
 

@@ -75,6 +75,10 @@ def singled_out_facts(manifest: dict[str, Any]) -> list[Fact]:
         if other is not None:
             name += f" ({other} % where an empty value may be anything)"
         facts.append(Fact("singled-out", name, share, f"{share} %"))
+    share = manifest.get("exact_values_percent_some_row")
+    if share is not None:
+        name = "of cases in regions that tell exact values of some row at most"
+        facts.append(Fact("exact-values", name, share, f"{share} %"))
     return facts
 
 

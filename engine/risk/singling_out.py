@@ -21,7 +21,7 @@ from srsql.engine.risk.row_candidates import (
 )
 from srsql.engine.warehouse.catalog import raw_term, trimmed
 from srsql.engine.warehouse.layout import raw_table, same_id
-from srsql.engine.warehouse.releases import key_of
+from srsql.engine.warehouse.releases import key_of, over_lattice
 from srsql.engine.warehouse.series import IMPORTED
 from srsql.engine.warehouse.statements import (
     column,
@@ -62,9 +62,17 @@ PERCENT = {
 AS_ANYTHING = "_empty_is_anything"
 """Ends the column of the same figure of who takes an empty value for any; it stands beside the
 other, which is never lower, only where the two differ."""
+EXACT = {
+    "exact_values_percent_every_row": ("every row",),
+    "exact_values_percent_some_row": ("some row, by regions alone", "some row"),
+}
+"""Column of the public manifest -> scopes of ``exact_values``, of which it tells the first that is
+measured: what regions alone tell, which everybody sees who has them."""
 MEASURED = "measured_cases"
 """The column with the number of these cases."""
-PUBLIC_SHARES = (*PERCENT, *(name + AS_ANYTHING for name in PERCENT), MEASURED)
+PUBLIC_SHARES = (
+    *PERCENT, *(name + AS_ANYTHING for name in PERCENT), MEASURED, *EXACT,
+)  # fmt: skip
 ITEMS = "known_items"
 """Column of the public manifest: what known items are, where they are no drugs or terms."""
 DRUGS_OR_TERMS = "drugs or terms"
@@ -79,6 +87,8 @@ def measure_singling_out(
 ) -> list[MeasureRow]:
     """Shares of cases that known items single out, or of which a further term follows from them.
 
+    And of those in whose region a known value of some row, or of each, follows from the region
+    alone; not where several sets of quasi-identifiers are protected, each by groups of its own.
     Of two readings of an empty value the one is told that leaves fewer candidates, and where it
     differs the other beside it (``both_readings``). Nothing but temporary tables is written; the
     warehouse may be read-only.
@@ -90,18 +100,31 @@ def measure_singling_out(
         cases: so many are drawn and looked at, if there are more.
 
     Returns:
-        No rows where no rows of cases are published, and for somebody else's release.
+        Of items no rows where no rows of cases are published; none for somebody else's release.
 
     Source: SPEC section 18.
     """
     visible_dataset = visible_dataset.keyed(key_of(warehouse, release_id))
-    if visible_dataset.clustered:
-        return measure_row_candidates(warehouse, visible_dataset, release_id, cases, SEED)
-    hides = bool(warehouse.value(_SUPPRESSES, [release_id]))
-    items = known_items(visible_dataset, release_id, hides=hides)
     model = warehouse.rows(query("risk/metrics", "kind"), {"release_id": release_id})[0][0]
     if model == IMPORTED:
         return []
+    exact: list[MeasureRow] = []
+    if visible_dataset.rows and not (
+        visible_dataset.qid_set or over_lattice(warehouse, release_id)
+    ):
+        found = warehouse.rows(f"FROM srsql.exact_values({int(release_id)})")
+        exact = [MeasureRow(*row) for row in found]
+    if visible_dataset.clustered:
+        return exact + measure_row_candidates(warehouse, visible_dataset, release_id, cases, SEED)
+    return exact + _of_items(warehouse, visible_dataset, release_id, cases)
+
+
+def _of_items(
+    warehouse: Warehouse, visible_dataset: Dataset, release_id: int, cases: int
+) -> list[MeasureRow]:
+    """What items and columns single out that are published in the rows of cases."""
+    hides = bool(warehouse.value(_SUPPRESSES, [release_id]))
+    items = known_items(visible_dataset, release_id, hides=hides)
     quarter = warehouse.value(
         "SELECT r.quarter FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
     )
@@ -170,6 +193,10 @@ def public_shares(rows: Iterable[MeasureRow]) -> dict[str, int]:
                 continue
             if (share := round(100 * row.ratio)) != shares.get(name):
                 shares[name + end] = share
+    for name, scopes in EXACT.items():
+        told = [row for scope in scopes if (row := found.get(("exact_values", scope)))]
+        if told and told[0].total:
+            shares[name] = -int(-100 * (told[0].violating or 0) // told[0].total)  # rounded up
     looked_at = found.get(PERCENT["one_candidate_percent_2_items"])
     return shares | ({MEASURED: int(looked_at.total or 0)} if looked_at else {})
 
