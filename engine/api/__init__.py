@@ -51,7 +51,7 @@ from srsql.engine.signals.strata import read_strata
 from srsql.engine.warehouse.carriers import Carrier
 from srsql.engine.warehouse.catalog import dataset_names, registered_dataset
 from srsql.engine.warehouse.releases import need_cases, series_dataset
-from srsql.engine.warehouse.series import MAIN
+from srsql.engine.warehouse.series import MAIN, awaited_cases
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset, SchemaError, load_dataset
@@ -455,7 +455,9 @@ def audited(
                 "found by their own bounds: leave the other options out"
             )
         return kept_audit(warehouse, visible, series, asked.quarter)
-    found = audit(warehouse, visible, series, replace(asked, union=True), progress)
+    coming = awaited_cases(warehouse, visible, series)
+    asked = replace(asked, union=True, leaving=True, next_cases=coming)
+    found = audit(warehouse, visible, series, asked, progress)
     return replace(found, folded=folded_terms(warehouse, visible, series, asked.quarter))
 
 

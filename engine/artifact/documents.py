@@ -44,7 +44,13 @@ from srsql.engine.artifact.format import (
     Table,
     quarters_of,
 )
-from srsql.engine.risk.singling_out import DRUGS_OR_TERMS, ITEMS, MEASURED
+from srsql.engine.risk.singling_out import (
+    DRUGS_OR_TERMS,
+    ITEMS,
+    MEASURED,
+    SMALL_SETS,
+    share_text,
+)
 from srsql.engine.warehouse.frames import csv_safe
 from srsql.engine.warehouse.public_database import BATCH
 from srsql.engine.warehouse.series import IDS, PER_QUARTER
@@ -350,20 +356,27 @@ def _beside(part: Manifest, *, several: bool) -> str:
     if parameters["published_verbatim"] == "none" and "below_k_percent_2_items" in parameters:
         text += (
             "Who knows the protected values of a patient and one of the patient's drugs or terms\n"
-            "is left with fewer than k candidates in {below_k_percent_1_item} % of {cases};\n"
-            "who knows two of them, in {below_k_percent_2_items} %.\n".format(
-                **parameters, cases=cases
+            "is left with fewer than k candidates in {} of {cases};\n"
+            "who knows two of them, in {}.\n".format(
+                *(share_text(parameters, f"below_k_percent_{n}") for n in SMALL_SETS), cases=cases
             )
         )
     elif "one_candidate_percent_2_items" in parameters:
         items = parameters.get(ITEMS, DRUGS_OR_TERMS)
         text += (
             f"Who knows the protected values of a patient and one of the patient's {items}\n"
-            "can be left with one candidate in {one_candidate_percent_1_item} % of {cases};\n"
-            "who knows two of them, in {one_candidate_percent_2_items} %.\n".format(
-                **parameters, cases=cases
+            "can be left with one candidate in {} of {cases};\n"
+            "who knows two of them, in {}.\n".format(
+                *(share_text(parameters, f"one_candidate_percent_{n}") for n in SMALL_SETS),
+                cases=cases,
             )
         )
+    if "exact_values_percent_some_row" in parameters:
+        text += (
+            "The ends of a region are values of rows of it. In {exact_values_percent_every_row} % "
+            "of the cases{of} it has one\nvalue in each column that it shows; in "
+            "{exact_values_percent_some_row} % at most exact values of some row of it follow.\n"
+        ).format(**parameters, of=f" of {part.quarter}" if several else "")
     return text + "\n"
 
 

@@ -46,7 +46,7 @@ COMPLETED = {
     "wt": "whole kilograms: pounds and grams are converted and rounded",
 }
 """Quasi-identifier of FAERS -> how ingestion reads it."""
-ATTACKS = dict.fromkeys(("b", "f", "l", "md", "p", "e"), "excludes") | dict.fromkeys(
+ATTACKS = dict.fromkeys(("b", "f", "l", "md", "p", "e", "g"), "excludes") | dict.fromkeys(
     ("ss", "u"), "infers from"
 )
 """Key of the glossary -> what the attacker does with what it names."""

@@ -55,6 +55,22 @@ BY_SETS = (
 
 
 @dataclass(frozen=True)
+class Leaving:
+    """Groups of a release, to one who knows that a case is in no release any more that is out, of
+    a later quarter, and of any if this one was replaced: who appears there is no candidate.
+
+    Source: docs/models.md (leaving several quarters).
+    """
+
+    groups: int
+    """With such cases, fewer than k."""
+    cases: int
+    """In them."""
+    fewest: int | None
+    """Candidates that the group with the fewest leaves; None where nobody left."""
+
+
+@dataclass(frozen=True)
 class AuditRow:
     """One release at one scope."""
 
@@ -100,6 +116,10 @@ class AuditRow:
     erasure_series: int | None
     """The same where candidates are also out who are in any release, of any quarter, that was made
     since (informative: nothing defends it)."""
+    leaving: Leaving | None
+    """What is left of groups to one who knows that the target left for good (informative: nothing
+    defends it), of which k alone is counted; None at scope=match, of the newest quarter unless it
+    was replaced, where ids are new in every quarter, and where it was not asked for."""
     outside: int | None
     """Cases whose raw values their region does not cover; None without originals."""
     qid_bounding: int
@@ -293,6 +313,7 @@ def audit(
     with workspace(warehouse):
         prepare(warehouse, subjects, options.next_cases)
         reported = [subject for subject in subjects if subject.reported]
+        gone = _leaving(warehouse, subjects) if options.leaving and not no_join else {}
         for number, subject in enumerate(reported):
             if progress:
                 progress(f"{number} of {len(reported)} releases; {subject.quarter}: attacks")
@@ -307,6 +328,8 @@ def audit(
             for row, groups in judged:
                 groups = groups + windows.get(row.scope, [])
                 figures, left = erased.get(row.scope, ({}, []))
+                if row.scope == "group":
+                    figures = {**figures, "leaving": gone.get(row.release_id)}
                 rows.append(replace(row, union=united.get(row.scope), **figures))
                 shown.extend(groups)
                 leaving.extend(left)
@@ -465,6 +488,26 @@ def _united(warehouse: Warehouse, subject: Subject, scopes: list[str]) -> dict[s
     return found
 
 
+def _leaving(warehouse: Warehouse, subjects: Sequence[Subject]) -> dict[int, Leaving]:
+    """By release that is followed by others: its groups under G."""
+    newest = max((subject.quarter for subject in subjects), default="")
+    asked = {
+        "release_ids": [subject.release_id for subject in subjects],
+        "quarters": [subject.quarter for subject in subjects],
+        "replaced": [bool(subject.newer) for subject in subjects],
+        "all_k": [subject.k for subject in subjects],
+    }
+    found = {
+        release_id: Leaving(*figures)
+        for release_id, *figures in warehouse.rows(query("audit/audit", "leaving"), asked)
+    }
+    return {
+        subject.release_id: found.get(subject.release_id, Leaving(0, 0, None))
+        for subject in subjects
+        if subject.newer or subject.quarter < newest
+    }
+
+
 def _erased(
     warehouse: Warehouse,
     dataset: Dataset,
@@ -542,6 +585,7 @@ def _row(warehouse: Warehouse, subject: Subject, scope: str, facts: dict[str, An
         erasure=None,
         erasure_claimed=False,
         erasure_series=None,
+        leaving=None,
         **facts,
     )
 

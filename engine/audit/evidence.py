@@ -20,7 +20,7 @@ from srsql.engine.audit.plan import (
     workspace,
 )
 from srsql.engine.errors import AuditError
-from srsql.engine.warehouse.series import next_cases_query, next_quarter
+from srsql.engine.warehouse.series import awaited_cases
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -191,9 +191,9 @@ def extremes(
     options = AuditOptions(quarter, attacks)
     subjects = plan(warehouse, dataset, series, options)
     if any("md" in s.not_evaluated for s in subjects if s.reported):
-        awaited = next_quarter(warehouse, dataset, quarter)
+        awaited = awaited_cases(warehouse, dataset, series)
         if awaited is not None:
-            options = replace(options, next_cases=next_cases_query(dataset, awaited))
+            options = replace(options, next_cases=awaited)
             subjects = plan(warehouse, dataset, series, options)
     subject = [s for s in subjects if s.reported][-1]
     with workspace(warehouse):

@@ -114,13 +114,16 @@ class AuditOptions:
     without: int | None = None
     """A release that the attacker has not got, to learn what it changes."""
     next_cases: exp.Query | None = None
-    """The cases (case_id), each once, of the quarter after the newest release."""
+    """The cases (case_id), each once, of the quarter after the newest release, so that MD can be
+    told of it before that quarter is released; None: they are not known."""
     evidence: int | None = None
     """At most so many groups per release and scope; default: all in danger."""
     releases: frozenset[int] | None = None
     """The only ones to report, as for ``quarter``."""
     union: bool = False
     """Evaluate U as well, which takes about as long again."""
+    leaving: bool = False
+    """Evaluate G as well, at scope = group, which takes a look at who is in which release."""
     held: frozenset[int] | None = None
     """The only releases that the attacker has; default: all that are or were out."""
     known: tuple[int, ...] | None = None

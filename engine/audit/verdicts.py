@@ -349,6 +349,7 @@ def _row(subject: Subject, verdict: Verdict, perturbed: tuple[str, ...]) -> Audi
         union=None,
         erasure=verdict.erasure,
         erasure_claimed=subject.claims_erasure,
+        leaving=None,
         erasure_series=verdict.erasure_series,
         outside=verdict.outside,
         qid_bounding=verdict.qid_bounding,

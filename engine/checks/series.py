@@ -19,7 +19,7 @@ from srsql.engine.checks import TOPIC, Evidence
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.warehouse.releases import Release, over_lattice
-from srsql.engine.warehouse.series import next_cases_query, next_quarter
+from srsql.engine.warehouse.series import awaited_cases
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -41,10 +41,11 @@ def check_series(evidence: Evidence) -> list[Measure]:
     """
     release, attacks = evidence.release, evidence.facts.attacks
     warehouse, dataset, release_id = release.warehouse, release.dataset, release.release_id
-    awaited = next_quarter(warehouse, dataset, release.quarter) if "md" in attacks else None
     options = AuditOptions(
         draft=release_id,
-        next_cases=None if awaited is None else next_cases_query(dataset, awaited),
+        next_cases=awaited_cases(warehouse, dataset, release.series, release.quarter)
+        if "md" in attacks
+        else None,
     )
     if not attacks:
         alone = replace(options, releases=frozenset({release_id}), evidence=0)
@@ -62,7 +63,7 @@ def check_series(evidence: Evidence) -> list[Measure]:
 
 
 def check_whole_series(
-    warehouse: Warehouse, dataset: Dataset, series: str, attacks: Collection[str], newest: str
+    warehouse: Warehouse, dataset: Dataset, series: str, attacks: Collection[str]
 ) -> Audit:
     """Audit a series in full, once its releases were audited one by one.
 
@@ -71,13 +72,11 @@ def check_whole_series(
         dataset: as the model of the releases takes it.
         series: of the releases.
         attacks: that their model withstands.
-        newest: the quarter of the newest of them.
 
     Raises:
         AuditError: it finds anything else than these audits did.
     """
-    awaited = next_quarter(warehouse, dataset, newest) if "md" in attacks else None
-    cases = None if awaited is None else next_cases_query(dataset, awaited)
+    cases = awaited_cases(warehouse, dataset, series) if "md" in attacks else None
     return audit_again(warehouse, dataset, series, AuditOptions(next_cases=cases, evidence=0))
 
 

@@ -35,6 +35,7 @@ AUDIT_COLUMNS = [
     "P",
     "U",
     "E",
+    "G",
     "safe",
 ]
 REGION_COLUMNS = ["group", "quasi-identifier", "region", "why", "low set by", "high set by"]
@@ -52,7 +53,7 @@ JOINED_COLUMNS = [
     "< k joined",
     "safe",
 ]
-LEGEND = ("b", "f", "l", "md", "ss", "p", "u", "e", "dir", "dsr", "ssgr")
+LEGEND = ("b", "f", "l", "md", "ss", "p", "u", "e", "g", "dir", "dsr", "ssgr")
 """Terms of the table, by their keys in the glossary."""
 _SETS = (
     ("b", "B", "an earlier release rules them out"),
@@ -143,6 +144,7 @@ def audit_rows(audit: Audit) -> Iterator[list[str]]:
             "" if row.persistence is None else _ratio(row.persistence, row.groups),
             "" if row.union is None else _ratio(row.union, row.groups),
             "" if row.erasure is None else f"{row.erasure:,}",
+            "" if row.leaving is None else _ratio(row.leaving.groups, row.groups),
             "yes" if row.safe else "NO",
         ]
 
@@ -165,6 +167,12 @@ def audit_lines(audit: Audit, how: str) -> Iterator[str]:
             yield from _group(group, left=True)
         if len(groups) > SHOWN_GROUPS:
             yield f"  and other groups of {row.quarter} at scope={row.scope} (--json shows more)"
+    waiting = dict.fromkeys(row.quarter for row in audit.releases if "md" in row.not_evaluated)
+    if waiting:
+        yield (
+            f"{', '.join(waiting)}: MD is not judged, since who is in the period that follows is "
+            "not known: it is neither released nor taken in, or was not when a verdict was kept"
+        )
     yield from _notes(audit.releases)
     yield from gap_lines(audit.gaps, audit.without_calendar)
     if audit.left_out:
@@ -234,6 +242,13 @@ def _notes(rows: list[AuditRow]) -> Iterator[str]:
             )
         if row.erasure is not None:
             yield _left(row)
+        if row.leaving is not None and row.leaving.groups:
+            yield (
+                f"{row.quarter} (release {row.release_id}): G, knowing who left for good, leaves "
+                f"as few as {row.leaving.fewest:,} candidates: {row.leaving.cases:,} such cases "
+                f"in {row.leaving.groups:,} groups have fewer than {row.k} (informative, no model "
+                "bounds it)"
+            )
         if row.outside:
             yield f"{row.quarter}: the region of {row.outside:,} cases does not cover them"
         if row.qid_bounding:

@@ -22,7 +22,7 @@ from srsql.engine.release.ids import LookedUp
 from srsql.engine.release.request import Range, Released, is_range
 from srsql.engine.release.series_commands import SeriesInfo
 from srsql.engine.risk.persons import AT, at_match
-from srsql.engine.risk.singling_out import DRUGS_OR_TERMS, ITEMS
+from srsql.engine.risk.singling_out import DRUGS_OR_TERMS, ITEMS, SMALL_SETS, share_text
 from srsql.engine.warehouse.releases import OPTIONAL_COLUMNS, QID_SETS
 from srsql.engine.warehouse.series import IDS, ORIGINAL
 
@@ -234,16 +234,16 @@ def closing_lines(released: Released) -> Iterator[str]:
     if "below_k_percent_2_items" in released.manifest and "term_cases" in released.manifest:
         yield (
             "  drugs and terms are told of clusters; with the region, one of them leaves fewer "
-            "than k candidates for {below_k_percent_1_item} % of the cases, two for "
-            "{below_k_percent_2_items} %".format(**released.manifest)
+            "than k candidates for {} of the cases, two for {}".format(
+                *(share_text(released.manifest, f"below_k_percent_{n}") for n in SMALL_SETS)
+            )
         )
     elif released.manifest.get("one_candidate_percent_2_items") is not None:
         yield (
             "  not protected: {items} are published as they are; with the region, one of "
-            "them singles out {one_candidate_percent_1_item} % of the cases, two "
-            "{one_candidate_percent_2_items} %".format(
+            "them singles out {} of the cases, two {}".format(
+                *(share_text(released.manifest, f"one_candidate_percent_{n}") for n in SMALL_SETS),
                 items=released.manifest.get(ITEMS, DRUGS_OR_TERMS).replace(" or ", " and "),
-                **released.manifest,
             )
         )
     if released.seconds:

@@ -125,6 +125,15 @@ def receipt_parts(made: Receipt, db: Path) -> Parts:
             f"{one['status']})"
             for one in made.exposed
         )
+    for one in made.together:
+        if one["below_k"]:
+            yield (
+                f"series {printable(one['series'])}: {one['below_k']:,} of {one['cases']:,} "
+                "forgotten cases in several quarters are left with fewer than k candidates, as "
+                f"few as {one['fewest']:,} (k = {one['k']:,}), to one who keeps the releases that "
+                "are out and joins them with those that take their place: no model bounds this "
+                "(srsql audit: G)"
+            )
     yield "what nothing here reaches:"
     yield from (f"  {text}" for text in (*made.elsewhere, *_files_beside(db)))
     for each in made.stale:

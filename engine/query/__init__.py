@@ -470,8 +470,9 @@ def _notes(
         yield "no quasi-identifier is asked, so the counts are exact"
     for position in sorted(question.tested):
         yield (
-            f"{dataset.qid[position].name} IS NULL: the release has no value of it, because it is "
-            "missing or was given up"
+            f"{dataset.qid[position].name} IS NULL is asked of the release, which has no value "
+            "where nobody knew it and where it was given up: of the originals IS NULL alone may be "
+            "met by fewer than lower and IS NOT NULL by more than upper, by who gave it up at most"
         )
     for position in sorted(question.labelled):
         yield f"cases whose {dataset.qid[position].name} is missing are in no row"

@@ -26,7 +26,7 @@ from srsql.engine.warehouse.catalog import dataset_names, forgotten_pads, hmac_p
 from srsql.engine.warehouse.lake import Change, changing
 from srsql.engine.warehouse.layout import derived, raw_table, source_columns, store_of
 from srsql.engine.warehouse.releases import Stale, staleness
-from srsql.engine.warehouse.series import MAIN, find_series
+from srsql.engine.warehouse.series import MAIN, PER_QUARTER, find_series
 from srsql.engine.warehouse.statements import (
     SPACES,
     SPACES_AND_QUOTES,
@@ -105,6 +105,10 @@ class Receipt:
     """Releases that are out and show a case that left."""
     duplicates: list[str] = field(default_factory=list)
     """Other cases that are suspected to be the same person, the likeliest first; they stay."""
+    together: list[dict[str, Any]] = field(default_factory=list)
+    """By series with ids that join quarters: forgotten cases that releases of several quarters
+    show (``cases``), those that will have fewer than k candidates (``below_k``) to one who joins
+    all versions, and the ``fewest``; no model bounds it."""
     stays: list[str] = field(default_factory=lambda: list(STAYS))
     elsewhere: list[str] = field(default_factory=lambda: list(ELSEWHERE))
     rebuilt: bool = False
@@ -210,6 +214,7 @@ def _forgotten(
     warehouse.run(query(TOPIC, "keep_tokens"), {**own, "reason": reason, "today": today})
     erased |= _sweep(warehouse, dataset, terms)
     exposed = warehouse.rows(query(TOPIC, "exposed"), own)
+    together = _leaving_together(warehouse, dataset)
     tokens = [token for _, token in warehouse.rows(query(TOPIC, "tokens"))]
     _drop(warehouse)
     stale = [each for each in staleness(warehouse, dataset.name) if each.status == "released"]
@@ -229,8 +234,20 @@ def _forgotten(
         ],
         stale=stale,
         duplicates=duplicates,
+        together=together,
         commands=[*dict.fromkeys(each.command for each in stale), *[REBUILD][: len(stale)]],
     )
+
+
+def _leaving_together(warehouse: Warehouse, dataset: Dataset) -> list[dict[str, Any]]:
+    """How few candidates are left to one who joins the versions of several quarters, by series."""
+    found = []
+    names = ("series", "cases", "below_k", "fewest", "k")
+    for row in warehouse.rows(query(TOPIC, "together"), {"dataset": dataset.name}):
+        series = find_series(warehouse, dataset, row[0])
+        if series is not None and series.ids != PER_QUARTER:
+            found.append(dict(zip(names, row, strict=True)))
+    return found
 
 
 def _prepare(warehouse: Warehouse, dataset: Dataset, cases: Sequence[str]) -> dict[str, bytes]:

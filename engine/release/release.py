@@ -354,7 +354,7 @@ def release_range(
     already = [q for q in quarters if q in out]
     audited = None
     if releases and request.model.defended_attacks:
-        audited = _audit_in_full(warehouse, dataset, request, releases[-1].quarter, progress)
+        audited = _audit_in_full(warehouse, dataset, request, progress)
     return Range(first, last, releases, already, gaps(warehouse, quarters), audited, intake.done)
 
 
@@ -362,7 +362,6 @@ def _audit_in_full(
     warehouse: Warehouse,
     dataset: Dataset,
     request: Request,
-    newest: str,
     progress: Progress | None,
 ) -> RangeAudit:
     """Once the quarters of a range are out: the audit of all of the series, not by what is new."""
@@ -374,7 +373,6 @@ def _audit_in_full(
             model.prepare_dataset(dataset),
             request.series,
             model.defended_attacks,
-            newest,
         )
     return RangeAudit(
         len({row.release_id for row in found.releases}),

@@ -7,9 +7,10 @@ from typing import Any
 from srsql.engine.checks.registry import CHECKS
 from srsql.engine.report.page import Fact
 from srsql.engine.risk.singling_out import (
+    AS_ANYTHING,
     DRUGS_OR_TERMS,
     ITEMS,
-    PERCENT,
+    PUBLIC_SHARES,
     derived_text,
     items_named,
     verbatim_columns,
@@ -56,9 +57,7 @@ def beside_region(visible_dataset: Dataset, manifest: dict[str, Any]) -> dict[st
         "verbatim": verbatim_columns(visible_dataset),
         "derived": derived_text(visible_dataset),
         "items": items_named(visible_dataset),
-        "shares": {
-            name: manifest[name] for name in (*PERCENT, "measured_cases") if name in manifest
-        },
+        "shares": {name: manifest[name] for name in PUBLIC_SHARES if name in manifest},
     }
 
 
@@ -72,7 +71,14 @@ def singled_out_facts(manifest: dict[str, Any]) -> list[Fact]:
     share = manifest.get("one_candidate_percent_2_items")
     if share is not None:
         name = f"of cases singled out by region and 2 {manifest.get(ITEMS, DRUGS_OR_TERMS)}"
+        other = manifest.get("one_candidate_percent_2_items" + AS_ANYTHING)
+        if other is not None:
+            name += f" ({other} % where an empty value may be anything)"
         facts.append(Fact("singled-out", name, share, f"{share} %"))
+    share = manifest.get("exact_values_percent_some_row")
+    if share is not None:
+        name = "of cases in regions that tell exact values of some row at most"
+        facts.append(Fact("exact-values", name, share, f"{share} %"))
     return facts
 
 
@@ -118,7 +124,7 @@ def defended_attacks(manifest: dict[str, Any]) -> list[str]:
 def undefended(manifest: dict[str, Any]) -> list[str]:
     """What a release does not withstand, by its manifest, public or private."""
     attacks = defended_attacks(manifest)
-    keys = [key for key in (*ATTACKS, "p", "u") if key not in attacks]
+    keys = [key for key in (*ATTACKS, "p", "u", "g") if key not in attacks]
     known = _KNOWN_ITEMS
     if manifest.get("term_cases") is not None:  # no row shows an item
         known = f"an attacker who knows more than {manifest['m']} of a patient's drugs and terms"

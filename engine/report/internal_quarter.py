@@ -37,7 +37,7 @@ from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, shares_at_ends, worthless_values
 from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out
 from srsql.engine.warehouse.releases import Release, as_released, is_parted, staleness
-from srsql.engine.warehouse.series import IDS
+from srsql.engine.warehouse.series import IDS, awaited_cases
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -102,6 +102,7 @@ def internal_quarter(subject: Subject) -> Page:
         scopes=("group",),
         draft=None if exposed else release.release_id,
         evidence=1,
+        next_cases=awaited_cases(warehouse, dataset, series, None if exposed else release.quarter),
     )
     audited = None if by_set else audit(warehouse, dataset, series, options)
     of_audit, evidence = (audited.releases, audited.evidence) if audited else ([], [])

@@ -18,7 +18,7 @@ from srsql.engine.report.imported_quarter import UNTOLD, not_told, verdict_sente
 from srsql.engine.report.internal_quarter import read_subject
 from srsql.engine.report.page import Fact, Figure, Page, Table, Value, render
 from srsql.engine.warehouse.releases import staleness
-from srsql.engine.warehouse.series import IDS, IMPORTED
+from srsql.engine.warehouse.series import IDS, IMPORTED, awaited_cases
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -66,11 +66,14 @@ def internal_series(
     judged = bounds is not None or not imported
     options = bounds or (UNTOLD if imported else AuditOptions())
     scope = "match" if dataset.qid_set else "group"
-    audited = audit(warehouse, dataset, series, replace(options, scopes=(scope,), evidence=0))
+    coming = awaited_cases(warehouse, dataset, series)
+    options = replace(options, scopes=(scope,), evidence=0, next_cases=coming, leaving=True)
+    audited = audit(warehouse, dataset, series, options)
     # by set there are several verdicts of a release, of which the worst stands
     verdicts = {row.release_id: row for row in sorted(audited.releases, key=_dangerous)}
     shown = [verdicts[row.release_id] for row in rows]
     left = [row.erasure for row in audited.releases if row.erasure is not None]
+    gone = [row.leaving.groups for row in audited.releases if row.leaving is not None]
     worst = warehouse.value(query("report/release", "suppressed"), {"releases": [*verdicts]})
     latest = read_subject(warehouse, dataset, series, rows[-1].release_id)
     return render(
@@ -97,6 +100,8 @@ def internal_series(
               else [Fact("withheld", "cases withheld, summed", sum(r.withheld for r in rows))]),
             *([Fact("dangerous", "groups in danger", sum(map(_dangerous, verdicts.values())))]
               if judged else []),
+            *([Fact("leaving", "groups with fewer than k left, of cases that left for good",
+                    sum(gone))] if gone else []),
             *([Fact("left", "groups in danger under E, of cases that left", sum(left))]
               if left else []),
             *suppressed_facts(latest.manifest, worst),
@@ -114,13 +119,13 @@ def internal_series(
             + ("by the worst set of quasi-identifiers" if dataset.qid_set else "within the group")
             + ": groups in danger",
             ("quarter", "attacks", "not evaluated", "groups", "DIG", "DSG", "SSG", "DIR", "DSR",
-             "SSGR", "P", "P gates", "self-excluded", "safe"),
+             "SSGR", "P", "P gates", "self-excluded", "G", "safe"),
             [
                 (r.quarter, ", ".join(a.upper() for a in j.attacks),
                  ", ".join(a.upper() for a in j.not_evaluated) or None, j.groups, j.dig, j.dsg,
                  j.ssg if "ss" in j.attacks else None, j.dir, j.dsr,
                  j.ssgr if "ss" in j.attacks else None, j.persistence, "p" in j.attacks,
-                 j.self_excluded, j.safe)
+                 j.self_excluded, None if j.leaving is None else j.leaving.groups, j.safe)
                 for r in rows
                 for j in [verdicts[r.release_id]]
             ],

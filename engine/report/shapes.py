@@ -16,7 +16,8 @@ from sqlglot import exp
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
 from srsql.engine.risk.metrics import worthless_values
-from srsql.engine.risk.singling_out import PERCENT
+from srsql.engine.risk.row_candidates import EMPTY_IS_ANYTHING
+from srsql.engine.risk.singling_out import AS_ANYTHING, PERCENT
 from srsql.engine.warehouse.catalog import term_key
 from srsql.engine.warehouse.layout import region_columns
 from srsql.engine.warehouse.releases import Release, published_key
@@ -211,9 +212,10 @@ def public_measures(
     if dataset.rows:
         found += _region_measures(published_shapes(warehouse, dataset, schema), dataset, told)
     for name, (measure, scope) in PERCENT.items():
-        if told.get(name) is not None:
-            total = told.get("measured_cases")
-            found.append((measure, scope, None, total, float(told[name]) / 100, None))
+        for end, words in (("", ""), (AS_ANYTHING, EMPTY_IS_ANYTHING)):
+            if told.get(name + end) is not None:
+                total, share = told.get("measured_cases"), float(told[name + end]) / 100
+                found.append((measure, scope + words, None, total, share, None))
     return [
         MeasureRow(release_id, *row, None if row[5] is None or row[2] is None else not row[2])
         for row in found

@@ -49,8 +49,31 @@ SIZES = (1, 2)
 """Known items of which every set is looked at."""
 Item = str
 Known = frozenset[Item]
-Counts = dict[int, int]
-"""Cluster -> cases of it that cover a target."""
+Counts = dict[int, tuple[int, int]]
+"""Cluster -> cases of it that cover a target, as each of ``READINGS`` takes empty values."""
+READINGS = ("anything", "not known")
+EMPTY_IS_ANYTHING = ", empty is anything"
+"""In the scope of a figure that takes an empty value for any; without, it is one not known."""
+
+
+def both_readings(
+    not_known: Sequence[MeasureRow], anything: Sequence[MeasureRow]
+) -> list[MeasureRow]:
+    """The figures of who takes an empty value for "not known", and where they differ the others.
+
+    Whoever knows in which columns the row of a patient is empty has no more candidates than who
+    does not, so that the first figures are never the lower ones, but for those of what is likely.
+
+    Args:
+        not_known: candidates show a value exactly where the row of the case does.
+        anything: an empty value covers every value.
+    """
+    told = {(row.measure, row.scope): row for row in not_known}
+    return [*not_known] + [
+        replace(row, scope=row.scope + EMPTY_IS_ANYTHING)
+        for row in anything
+        if row != told.get((row.measure, row.scope))
+    ]
 
 
 @dataclass(frozen=True)
@@ -106,8 +129,9 @@ class _Release:
         found: dict[int, Counts] = defaultdict(dict)
         if cases:
             asked = {"release_id": self.release_id, "cases": list(cases)}
-            for case, cluster, count in self.warehouse.rows(query(TOPIC, "all_covering"), asked):
-                found[case][cluster] = count
+            rows = self.warehouse.rows(query(TOPIC, "all_covering"), asked)
+            for case, cluster, covering, alike in rows:
+                found[case][cluster] = (covering, alike)
         return found
 
     def admitted(self, asked: Iterable[tuple[int, Known]]) -> set[tuple[int, Known]]:
@@ -164,7 +188,14 @@ def measure_row_candidates(
     )
     try:
         targets = _targets(release, cases, seed)
-        return list(_rows(release_id, [_left(release, each) for each in targets]))
+        anything = [_left(release, each, each.covering(0)) for each in targets]
+        not_known = [
+            found
+            if each.covering(0) == each.covering(1)
+            else _left(release, each, each.covering(1))
+            for each, found in zip(targets, anything, strict=True)
+        ]
+        return both_readings([*_rows(release_id, not_known)], [*_rows(release_id, anything)])
     finally:
         for name in (_PLACED, _SETS):
             warehouse.run(f"DROP TABLE IF EXISTS {dotted('temp', 'main', name)}")
@@ -178,11 +209,16 @@ class _Target:
     cluster: int
     items: Sequence[Item]
     own: int
-    """Cases of its own cluster that cover it."""
+    """Cases of its own cluster that cover it, in the reading that leaves the fewest."""
     is_hidden: bool = False
     """k of these are left whatever of its items is known."""
     everywhere: Counts | None = None
     """None: nothing beyond its own cluster can change what is told of it."""
+
+    def covering(self, reading: int) -> dict[int, int]:
+        """Cluster -> cases of it that cover this one in a reading; none where nothing is needed."""
+        every = self.everywhere or {}
+        return {cluster: counts[reading] for cluster, counts in every.items() if counts[reading]}
 
     def sets(self, size: int) -> Iterator[Known]:
         """Its sets of so many items; who has fewer is known by all of them."""
@@ -205,7 +241,7 @@ def _targets(release: _Release, cases: int, seed: int) -> list[_Target]:
     )
     found = [
         _Target(number, cluster, held.get(number, ()), own)
-        for number, cluster, own in warehouse.rows(
+        for number, cluster, _, own in warehouse.rows(
             query(TOPIC, "own_covering"), {"release_id": release.release_id, "cases": drawn}
         )
     ]
@@ -300,38 +336,37 @@ class _Left:
     """Sets from which a further value follows, for one and two items."""
 
 
-def _left(release: _Release, target: _Target) -> _Left:
+def _left(release: _Release, target: _Target, covering: Mapping[int, int]) -> _Left:
     sizes: list[int | None] = [0, *((*SIZES, None) if target.items else ())]
     left = _Left({}, {}, {}, {})
     for size in sizes:
         count = len(target.items) if size is None else min(size, len(target.items))
         left.sets[size] = comb(len(target.items), count)
         found = [] if target.is_hidden else [
-            _candidates(release, target, known) for known in target.sets(count)
+            _candidates(release, covering, known) for known in target.sets(count)
         ]  # fmt: skip
         left.below[size] = sum(candidates < release.k for candidates in found)
         left.alone[size] = sum(candidates == 1 for candidates in found)
         if size in SIZES:
             left.certain[size] = sum(
-                _is_told(release, target, known)
+                _is_told(release, target.cluster, covering, known)
                 for known in (target.sets(count) if target.everywhere is not None else ())
             )
     return left
 
 
-def _candidates(release: _Release, target: _Target, known: Known) -> int:
+def _candidates(release: _Release, covering: Mapping[int, int], known: Known) -> int:
     """How many cases could be the target."""
-    covering = target.everywhere or {}
     if len(known) <= max(SIZES):
         return sum(n for c, n in covering.items() if release.cluster(c).admits(known))
     admitted = release.admitted([(cluster, known) for cluster in covering])
     return sum(n for c, n in covering.items() if (c, known) in admitted)
 
 
-def _is_told(release: _Release, target: _Target, known: Known) -> bool:
-    """Whether some value follows from the items in every cluster with a candidate."""
-    told = release.cluster(target.cluster).follows(known)
-    for cluster in target.everywhere or ():
+def _is_told(release: _Release, own: int, covering: Mapping[int, int], known: Known) -> bool:
+    """Whether some value follows from the items in every cluster with a candidate; own: its."""
+    told = release.cluster(own).follows(known)
+    for cluster in covering:
         if not told:
             return False
         if release.cluster(cluster).admits(known):

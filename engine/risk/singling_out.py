@@ -7,15 +7,21 @@ but for those of whole rows that are taken apart (``row_candidates``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from sqlglot import exp
 
 from srsql.engine.measures import MeasureRow
-from srsql.engine.risk.row_candidates import measure_row_candidates
+from srsql.engine.risk.row_candidates import (
+    EMPTY_IS_ANYTHING,
+    READINGS,
+    both_readings,
+    measure_row_candidates,
+)
 from srsql.engine.warehouse.catalog import raw_term, trimmed
 from srsql.engine.warehouse.layout import raw_table, same_id
-from srsql.engine.warehouse.releases import key_of
+from srsql.engine.warehouse.releases import key_of, over_lattice
 from srsql.engine.warehouse.series import IMPORTED
 from srsql.engine.warehouse.statements import (
     column,
@@ -37,6 +43,8 @@ SOME_CASES = 2_000
 """Cases drawn where an estimate will do: the standard error of a share is 1.1 % at most."""
 SEED = 0
 """Of what is drawn: whoever measures a release again draws the same."""
+SMALL_SETS = ("1_item", "2_items")
+"""How many items are known, in the names of ``PERCENT``, in what is said first of a release."""
 PERCENT = {
     f"{name}_percent_{items}": (measure, scope)
     for name, measure in (
@@ -51,19 +59,27 @@ PERCENT = {
     )
 }
 """Column of the public manifest -> measure and scope of which it tells the share of the cases."""
+AS_ANYTHING = "_empty_is_anything"
+"""Ends the column of the same figure of who takes an empty value for any; it stands beside the
+other, which is never lower, only where the two differ."""
+EXACT = {
+    "exact_values_percent_every_row": ("every row",),
+    "exact_values_percent_some_row": ("some row, by regions alone", "some row"),
+}
+"""Column of the public manifest -> scopes of ``exact_values``, of which it tells the first that is
+measured: what regions alone tell, which everybody sees who has them."""
 MEASURED = "measured_cases"
 """The column with the number of these cases."""
-PUBLIC_SHARES = (*PERCENT, MEASURED)
+PUBLIC_SHARES = (
+    *PERCENT, *(name + AS_ANYTHING for name in PERCENT), MEASURED, *EXACT,
+)  # fmt: skip
 ITEMS = "known_items"
 """Column of the public manifest: what known items are, where they are no drugs or terms."""
 DRUGS_OR_TERMS = "drugs or terms"
 _ITEM = "srsql_known_item"
 _SUPPRESSES = "SELECT count(*) > 0 FROM srsql.suppressed AS s WHERE s.release_id = ?"
-_MACROS = (
-    "singling_out({id}, 'temp.main.srsql_known_item', {cases}, {seed})",
-    "unbounded_values({id})",
-    "unanimous_regions({id})",
-)
+_EXPOSURE = "singling_out({id}, 'temp.main.srsql_known_item', {cases}, {seed}, '{empty}')"
+_MACROS = ("unbounded_values({id})", "unanimous_regions({id})")
 
 
 def measure_singling_out(
@@ -71,7 +87,11 @@ def measure_singling_out(
 ) -> list[MeasureRow]:
     """Shares of cases that known items single out, or of which a further term follows from them.
 
-    Nothing but temporary tables is written; the warehouse may be read-only.
+    And of those in whose region a known value of some row, or of each, follows from the region
+    alone; not where several sets of quasi-identifiers are protected, each by groups of its own.
+    Of two readings of an empty value the one is told that leaves fewer candidates, and where it
+    differs the other beside it (``both_readings``). Nothing but temporary tables is written; the
+    warehouse may be read-only.
 
     Args:
         warehouse: where the release is.
@@ -80,18 +100,31 @@ def measure_singling_out(
         cases: so many are drawn and looked at, if there are more.
 
     Returns:
-        No rows where no rows of cases are published, and for somebody else's release.
+        Of items no rows where no rows of cases are published; none for somebody else's release.
 
     Source: SPEC section 18.
     """
     visible_dataset = visible_dataset.keyed(key_of(warehouse, release_id))
-    if visible_dataset.clustered:
-        return measure_row_candidates(warehouse, visible_dataset, release_id, cases, SEED)
-    hides = bool(warehouse.value(_SUPPRESSES, [release_id]))
-    items = known_items(visible_dataset, release_id, hides=hides)
     model = warehouse.rows(query("risk/metrics", "kind"), {"release_id": release_id})[0][0]
     if model == IMPORTED:
         return []
+    exact: list[MeasureRow] = []
+    if visible_dataset.rows and not (
+        visible_dataset.qid_set or over_lattice(warehouse, release_id)
+    ):
+        found = warehouse.rows(f"FROM srsql.exact_values({int(release_id)})")
+        exact = [MeasureRow(*row) for row in found]
+    if visible_dataset.clustered:
+        return exact + measure_row_candidates(warehouse, visible_dataset, release_id, cases, SEED)
+    return exact + _of_items(warehouse, visible_dataset, release_id, cases)
+
+
+def _of_items(
+    warehouse: Warehouse, visible_dataset: Dataset, release_id: int, cases: int
+) -> list[MeasureRow]:
+    """What items and columns single out that are published in the rows of cases."""
+    hides = bool(warehouse.value(_SUPPRESSES, [release_id]))
+    items = known_items(visible_dataset, release_id, hides=hides)
     quarter = warehouse.value(
         "SELECT r.quarter FROM srsql.release AS r WHERE r.release_id = ?", [release_id]
     )
@@ -100,11 +133,15 @@ def measure_singling_out(
         return columns
     warehouse.run(create(temporary(_ITEM), items, temp=True), {"quarter": quarter})
     values = {"id": int(release_id), "cases": cases, "seed": SEED}
-    rows = [
-        MeasureRow(*row)
-        for macro in _MACROS
-        for row in warehouse.rows(f"FROM srsql.{macro.format(**values)}")
-    ]
+
+    def called(macro: str, **more: str) -> list[MeasureRow]:
+        found = warehouse.rows(f"FROM srsql.{macro.format(**values, **more)}")
+        return [MeasureRow(*row) for row in found]
+
+    anything = called(_EXPOSURE, empty=READINGS[0])
+    empty = warehouse.value(query("risk/metrics", "shows_empty"), {"release_id": release_id})
+    not_known = called(_EXPOSURE, empty=READINGS[1]) if empty else anything
+    rows = both_readings(not_known, anything) + [row for macro in _MACROS for row in called(macro)]
     warehouse.run(f"DROP TABLE {dotted('temp', 'main', _ITEM)}")
     return [row for row in rows if row.total] + columns
 
@@ -144,16 +181,36 @@ def _column_rows(
 def public_shares(rows: Iterable[MeasureRow]) -> dict[str, int]:
     """What the public manifest tells of ``measure_singling_out``: shares in whole percent.
 
-    And of how many cases that have such items.
+    And of how many cases that have such items. A figure of who takes an empty value for any stands
+    there only where it is another one in whole percent.
     """
     found = {(row.measure, row.scope): row for row in rows}
-    shares = {
-        name: round(100 * row.ratio)
-        for name, key in PERCENT.items()
-        if (row := found.get(key)) is not None and row.ratio is not None
-    }
+    shares: dict[str, int] = {}
+    for name, (measure, scope) in PERCENT.items():
+        for end, words in (("", ""), (AS_ANYTHING, EMPTY_IS_ANYTHING)):
+            row = found.get((measure, scope + words))
+            if row is None or row.ratio is None:
+                continue
+            if (share := round(100 * row.ratio)) != shares.get(name):
+                shares[name + end] = share
+    for name, scopes in EXACT.items():
+        told = [row for scope in scopes if (row := found.get(("exact_values", scope)))]
+        if told and told[0].total:
+            shares[name] = -int(-100 * (told[0].violating or 0) // told[0].total)  # rounded up
     looked_at = found.get(PERCENT["one_candidate_percent_2_items"])
     return shares | ({MEASURED: int(looked_at.total or 0)} if looked_at else {})
+
+
+def share_text(told: Mapping[str, Any], name: str) -> str:
+    """A share of the public manifest in words, and beside it that of the other reading.
+
+    Args:
+        told: a manifest with that column.
+        name: of ``PERCENT``.
+    """
+    other = told.get(name + AS_ANYTHING)
+    beside = "" if other is None else f" ({other} % where an empty value may be anything)"
+    return f"{told[name]} %{beside}"
 
 
 def known_items(

@@ -335,6 +335,27 @@ def store_parameters(
     )
 
 
+def awaited_cases(
+    warehouse: Warehouse, dataset: Dataset, series: str, quarter: str | None = None
+) -> exp.Query | None:
+    """The cases of the period after the newest release of a series, which is not released there.
+
+    Args:
+        warehouse: with the releases.
+        dataset: whose series it is.
+        series: of the releases.
+        quarter: of one that counts as released.
+
+    Returns:
+        (case_id VARCHAR), each once; None where the warehouse does not have that period, or where
+        the newest release is somebody else's, whose ids are not known to be those of the data.
+    """
+    asked = {"dataset": dataset.name, "series": series, "quarter": quarter}
+    newest = warehouse.value(query(TOPIC, "newest_own"), asked)
+    awaited = None if newest is None else next_quarter(warehouse, dataset, newest)
+    return None if awaited is None else next_cases_query(dataset, awaited)
+
+
 def next_cases_query(dataset: Dataset, quarter: str) -> exp.Query:
     """The cases of a quarter that could be released, deleted ones aside: (case_id VARCHAR)."""
     case_id = exp.cast(column(dataset.case_id, "t"), "VARCHAR")

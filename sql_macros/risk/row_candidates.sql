@@ -4,8 +4,9 @@
 -- What:    how many cases of a cluster have a region that covers what a case has of its own.
 -- Inputs:  of_release: a release id; placed(case_no, cluster): the cluster of each released case;
 --          asked(case_no, cluster): which clusters are looked at for which cases.
--- Outputs: case_no, cluster, cases.
--- Source:  SPEC sections 11 and 18. Only "anything" covers a value that is missing.
+-- Outputs: case_no, cluster, cases (an empty value of a row covers every value) and alike, those of
+--          them whose rows show a value exactly where the row of the case does.
+-- Source:  SPEC sections 11 and 18. Only an empty value covers one that is missing.
 CREATE OR REPLACE MACRO srsql.covering_cases(of_release, placed, asked) AS TABLE
 WITH
 crowd AS MATERIALIZED (
@@ -30,10 +31,14 @@ judged AS (
         any_value(c.cases) AS cases,
         bool_and(
             g.low IS NULL OR coalesce(g.low <= o.low AND o.high <= g.high, false)
-        ) AS covers
+        ) AS covers,
+        bool_and((g.low IS NULL) = (s.low IS NULL)) AS is_alike
     FROM query_table(asked) AS a
     INNER JOIN crowd AS c ON a.cluster = c.cluster
     INNER JOIN srsql.region AS g ON c.group_id = g.group_id AND g.release_id = of_release
+    INNER JOIN srsql.member AS m ON m.release_id = of_release AND a.case_no = m.case_no
+    LEFT JOIN srsql.region AS s
+        ON s.release_id = of_release AND m.group_id = s.group_id AND g.position = s.position
     LEFT JOIN own AS o ON a.case_no = o.case_no AND g.position = o.position
     GROUP BY a.case_no, a.cluster, c.group_id
 )
@@ -41,7 +46,8 @@ judged AS (
 SELECT
     j.case_no,
     j.cluster,
-    coalesce(sum(j.cases) FILTER (WHERE j.covers), 0)::BIGINT AS cases
+    coalesce(sum(j.cases) FILTER (WHERE j.covers), 0)::BIGINT AS cases,
+    coalesce(sum(j.cases) FILTER (WHERE j.covers AND j.is_alike), 0)::BIGINT AS alike
 FROM judged AS j
 GROUP BY j.case_no, j.cluster;
 

@@ -9,7 +9,9 @@
 -- Inputs:  of_release: a release id; items(case_no, attribute, term, value, sensitive): what is
 --          published of its cases, a row once or more often, and of which value the term is a
 --          spelling: that follows from others, whatever its spelling is; cases: so many are drawn
---          and looked at, among all as candidates; seed: of what is drawn.
+--          and looked at, among all as candidates; seed: of what is drawn; empty: how an empty
+--          value of a row is read. 'anything': it covers every value. 'not known': no report told
+--          it, so that candidates show a value exactly where the row of the case does.
 -- Outputs: known ('drugs', 'terms', 'drugs or terms'), items (0 to 3, or NULL for all), cases that
 --          have such items; those some set of which leaves fewer than k candidates (worst_below_k)
 --          or one (worst_alone), or lets a further term of the case follow with certainty
@@ -17,14 +19,71 @@
 --          sums over the cases of the shares of their sets that do (below_k, alone, certain,
 --          likely). Who has fewer items is known by all of them.
 -- Source:  SPEC section 18.
-CREATE OR REPLACE MACRO srsql.exposure(of_release, items, cases, seed) AS TABLE
+CREATE OR REPLACE MACRO srsql.exposure(of_release, items, cases, seed, empty) AS TABLE
 WITH
+-- a drawn value is empty for a case and not for its group
+drawn_empty AS (
+    SELECT p.case_no, sum(1::BIGINT << p.position)::BIGINT AS positions
+    FROM srsql.perturbed AS p
+    WHERE p.release_id = of_release AND p.low IS NULL AND empty = 'not known'
+    GROUP BY p.case_no
+),
+
+shown_alike AS MATERIALIZED (
+    SELECT m.case_no, m.group_id, coalesce(d.positions, 0) AS drawn_empty
+    FROM srsql.member AS m
+    LEFT JOIN drawn_empty AS d ON m.case_no = d.case_no
+    WHERE m.release_id = of_release
+),
+
+places AS MATERIALIZED (
+    SELECT
+        s.group_id,
+        s.drawn_empty,
+        row_number() OVER (ORDER BY s.group_id, s.drawn_empty)::INTEGER AS place_no
+    FROM shown_alike AS s
+    GROUP BY s.group_id, s.drawn_empty
+),
+
+placed_case AS MATERIALIZED (
+    SELECT s.case_no, p.place_no
+    FROM shown_alike AS s
+    INNER JOIN places AS p ON s.group_id = p.group_id AND s.drawn_empty = p.drawn_empty
+),
+
+far AS (
+    SELECT 1::BIGINT << 61 AS away
+),
+
+-- Where empty means not known it is one value more, far below all others. A drawn value tells no
+-- more than that it is none of these.
+shown AS MATERIALIZED (
+    SELECT
+        p.place_no,
+        g.position,
+        g.low IS NULL AS lacks_region,
+        CASE
+            WHEN g.low IS NOT NULL THEN g.low
+            WHEN t.position IS NULL OR (p.drawn_empty >> g.position) & 1 = 1 THEN -f.away
+            ELSE 1 - f.away
+        END AS low,
+        CASE
+            WHEN g.low IS NOT NULL THEN g.high
+            WHEN t.position IS NULL OR (p.drawn_empty >> g.position) & 1 = 1 THEN -f.away
+            ELSE f.away
+        END AS high
+    FROM srsql.region AS g
+    INNER JOIN places AS p ON g.group_id = p.group_id
+    CROSS JOIN far AS f
+    LEFT JOIN srsql.perturbation AS t ON t.release_id = of_release AND g.position = t.position
+    WHERE g.release_id = of_release AND (g.low IS NOT NULL OR empty = 'not known')
+),
+
 members AS MATERIALIZED (
     SELECT coalesce(
-        list(struct_pack(case_no := m.case_no::INTEGER, group_no := m.group_id)), []
+        list(struct_pack(case_no := p.case_no::INTEGER, group_no := p.place_no)), []
     ) AS placed
-    FROM srsql.member AS m
-    WHERE m.release_id = of_release
+    FROM placed_case AS p
 ),
 
 targets AS MATERIALIZED (
@@ -36,10 +95,32 @@ targets AS MATERIALIZED (
     FROM members AS m
 ),
 
+target AS MATERIALIZED (
+    SELECT unnest(t.case_nos) AS case_no FROM targets AS t
+),
+
+by_presence AS (
+    SELECT c.case_no, s.position, s.low, s.high
+    FROM target AS t
+    INNER JOIN placed_case AS c ON t.case_no = c.case_no
+    INNER JOIN shown AS s ON c.place_no = s.place_no AND s.lacks_region
+),
+
+own AS (
+    SELECT e.case_no, e.position, e.low, e.high
+    FROM by_presence AS e
+    UNION ALL
+    SELECT q.case_no, q.position, q.low, q.high
+    FROM srsql.original_qid(of_release) AS q
+    SEMI JOIN target AS t ON q.case_no = t.case_no
+    ANTI JOIN by_presence AS e ON q.case_no = e.case_no AND q.position = e.position
+    WHERE q.low IS NOT NULL
+),
+
 known AS MATERIALIZED (
     SELECT DISTINCT i.attribute, i.term, i.value, i.sensitive
     FROM query_table(items) AS i
-    SEMI JOIN (SELECT unnest(t.case_nos) AS case_no FROM targets AS t) AS t ON i.case_no = t.case_no
+    SEMI JOIN target AS t ON i.case_no = t.case_no
 ),
 
 -- what no target holds is no known item, unless it tells of a value that a target has
@@ -69,27 +150,21 @@ found AS (
         (SELECT m.placed FROM members AS m),
         (
             SELECT coalesce(list(struct_pack(
-                case_no := q.case_no::INTEGER,
-                position := q.position::INTEGER,
-                low := q.low::BIGINT,
-                high := q.high::BIGINT
+                case_no := o.case_no::INTEGER,
+                position := o.position::INTEGER,
+                low := o.low::BIGINT,
+                high := o.high::BIGINT
             )), [])
-            FROM srsql.original_qid(of_release) AS q
-            SEMI JOIN (SELECT unnest(t.case_nos) AS case_no FROM targets AS t) AS t
-                ON q.case_no = t.case_no
-            WHERE q.low IS NOT NULL
+            FROM own AS o
         ),
         (
             SELECT coalesce(list(struct_pack(
-                case_no := g.group_id,
-                position := g.position::INTEGER,
-                low := g.low::BIGINT,
-                high := g.high::BIGINT
+                case_no := s.place_no,
+                position := s.position::INTEGER,
+                low := s.low::BIGINT,
+                high := s.high::BIGINT
             )), [])
-            FROM srsql.region AS g
-            SEMI JOIN srsql.member AS m
-                ON m.release_id = of_release AND g.group_id = m.group_id
-            WHERE g.release_id = of_release AND g.low IS NOT NULL
+            FROM shown AS s
         ),
         (
             SELECT
@@ -130,7 +205,7 @@ FROM found AS f;
 --          none but the case; certain_term, likely_term: a further term follows. The scope tells
 --          the known items.
 -- Source:  SPEC section 18.
-CREATE OR REPLACE MACRO srsql.singling_out(of_release, items, cases, seed) AS TABLE
+CREATE OR REPLACE MACRO srsql.singling_out(of_release, items, cases, seed, empty) AS TABLE
 WITH
 named AS (
     SELECT
@@ -140,7 +215,7 @@ named AS (
             WHEN 4 THEN 'all ' || replace(e.known, ' or ', ' and ')
             ELSE e.items::VARCHAR || ' of the ' || e.known
         END AS scope
-    FROM srsql.exposure(of_release, items, cases, seed) AS e
+    FROM srsql.exposure(of_release, items, cases, seed, empty) AS e
     WHERE e.items IS DISTINCT FROM 0 OR e.known = 'drugs'
 ),
 

@@ -11,7 +11,16 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.audit import Attacker, Box, Case, Finding, Group, Release, erasure
+from oracles.audit import (
+    Attacker,
+    Box,
+    Case,
+    Finding,
+    Group,
+    Release,
+    erasure,
+    left_for_good,
+)  # fmt: skip
 from oracles.examples import REPEATABLE
 from sqlglot import exp
 from support.audited_series import DATASET, NODES, Catalog, coded, series
@@ -66,6 +75,7 @@ def check(
         if scope == "group":
             assert row.persistence == sum(any(f.persistent for f in fs) for fs in by_group.values())
         check_erasure(found, row, releases, attacks, next_ids)
+        check_leaving(row, releases)
         for g, e in evidence.items():
             worst = by_group[g]
             if scope == "match":
@@ -80,6 +90,18 @@ def check(
             if e.dsg:
                 assert e.term is not None
                 assert Fraction(e.theta) == own.thetas[e.term] < Fraction(e.confidence)
+
+
+def check_leaving(row: Any, releases: list[Release]) -> None:
+    """G by its definition, at scope=group."""
+    remaining = left_for_good(releases, row.release_id) if row.scope == "group" else None
+    if remaining is None:
+        assert row.leaving is None
+        return
+    left = [cases for cases in remaining.values() if cases]
+    few = [cases for cases in left if cases < row.k]
+    told = (row.leaving.groups, row.leaving.cases, row.leaving.fewest)
+    assert told == (len(few), sum(few), min(left, default=None))
 
 
 def check_erasure(
@@ -127,7 +149,10 @@ def test_an_audit_finds_what_the_definitions_find(
             catalog.con.execute("INSERT INTO coming VALUES (?)", [who])
         coming = exp.select("case_id").from_("temp.main.coming")
     found = audit(
-        catalog.warehouse, DATASET, "main", AuditOptions(attacks=chosen, next_cases=coming)
+        catalog.warehouse,
+        DATASET,
+        "main",
+        AuditOptions(attacks=chosen, next_cases=coming, leaving=True),
     )
     check(found, releases, chosen, next_ids)
 

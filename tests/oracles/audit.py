@@ -212,3 +212,22 @@ def contradicted(case_id: str, value: Box, others: list[Release]) -> bool:
     """Whether some of the releases has the case with a region that does not cover the value."""
     regions = (release.region_of(case_id) for release in others)
     return any(region is not None and not covers(region, value) for region in regions)
+
+
+def left_for_good(series: list[Release], i: int) -> dict[int, int] | None:
+    """Group of the i-th release -> its cases that are in no release that is out: of a later
+    quarter, or, where a later version of the own one is there, of any. None: there is no such
+    release."""
+    own = series[i]
+    out = [
+        release for n, release in enumerate(series)
+        if not any(later.quarter == release.quarter for later in series[n + 1 :])
+    ]  # fmt: skip
+    elsewhere = [r for r in out if own not in out or r.quarter > own.quarter]
+    if not elsewhere:
+        return None
+    seen = set().union(*(release.ids for release in elsewhere))
+    return {
+        number: sum(case.case_id not in seen for case in group.cases)
+        for number, group in enumerate(own.groups)
+    }

@@ -43,15 +43,24 @@ class Left:
     """Shares of the sets."""
 
 
-def may_be(target: Patient, other: Patient) -> bool:
-    """Whether the other's region covers the target: only a missing end covers a missing value."""
+def may_be(target: Patient, other: Patient, empty: str = "anything") -> bool:
+    """Whether the other's region covers the target: only a missing end covers a missing value.
+
+    Who takes an empty value for "not known" looks for a row that is empty just where the target's
+    own row is."""
+    if empty == "not known" and [low is None for low, _ in target.region] != [
+        low is None for low, _ in other.region
+    ]:
+        return False
     return all(
         low is None or (own[0] is not None and low <= own[0] and own[1] <= high)
         for own, (low, high) in zip(target.own, other.region, strict=True)
     )
 
 
-def exposed(patients: Sequence[Patient], kind: str, known: int | None, k: int) -> list[Left | None]:
+def exposed(
+    patients: Sequence[Patient], kind: str, known: int | None, k: int, empty: str
+) -> list[Left | None]:
     """Of each case, knowing so many items (None: all); None where it has none of the kind."""
     found: list[Left | None] = []
     for target in patients:
@@ -60,7 +69,7 @@ def exposed(patients: Sequence[Patient], kind: str, known: int | None, k: int) -
             found.append(None)
             continue
         size = len(own) if known is None else min(known, len(own))
-        sets = [_left(patients, target, set(chosen)) for chosen in combinations(own, size)]
+        sets = [_left(patients, target, set(chosen), empty) for chosen in combinations(own, size)]
         found.append(
             Left(
                 min(k, *(len(s[0]) for s in sets)) if sets else k,
@@ -74,13 +83,13 @@ def exposed(patients: Sequence[Patient], kind: str, known: int | None, k: int) -
 
 
 def _left(
-    patients: Sequence[Patient], target: Patient, chosen: set[tuple[str, str]]
+    patients: Sequence[Patient], target: Patient, chosen: set[tuple[str, str]], empty: str
 ) -> tuple[list[Patient], Fraction]:
     """The candidates, and the share of them that have the likeliest further value of the target."""
     candidates = [
         other
         for other in patients
-        if may_be(target, other) and chosen <= set(other.items("drugs or terms"))
+        if may_be(target, other, empty) and chosen <= set(other.items("drugs or terms"))
     ]
     further = target.values() - {term for attribute, term in chosen if attribute != "drug"}
     held = [sum(value in c.values() for c in candidates) for value in further]

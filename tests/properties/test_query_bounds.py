@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -232,3 +232,34 @@ def test_with_the_withheld_the_truth_of_all_cases_lies_below_the_upper_bound(
     everyone = [*world.records[None], *world.withheld]
     for every in (True, False):
         assert truth(question, everyone, names, every=every)[()] <= wide.rows[0][2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("quarter", [None, *QUARTERS])
+def test_without_a_value_are_of_the_originals_no_more_than_upper_and_those_with_one_no_fewer(
+    world: World, quarter: str | None
+) -> None:
+    """IS NULL is asked of the release; in the originals who gave a value up has one."""
+    released = world.records[quarter]
+    originals = [replace(record, region={}) for record in released]
+    outside = 0
+    for name in ("age", "wt", "sex"):
+        others = [Compare("age", ">=", 4), Compare("sex", "=", "A"), Compare("wt", "<", 6)]
+        gave_up = {
+            r.case for r in released
+            if None not in r.hull[name] and None in [value for value, _ in r.region[name]]
+        }  # fmt: skip
+        for beside in [None, *(other for other in others if other.name != name)]:
+            for negated in (False, True):
+                test = NoValue(name, negated)
+                condition = test if beside is None else Join("AND", (test, beside))
+                question = Question("cases", (), condition, (), "using")
+                ((lower, _, upper, _),) = world.engine.query(question.sql(), quarter=quarter).rows
+                for every in (True, False):
+                    names = asked(question)
+                    assert lower <= truth(question, released, names, every=every)[()] <= upper
+                    true = truth(question, originals, names, every=every)[()]
+                    assert true >= lower if negated else true <= upper
+                    assert lower - len(gave_up) <= true <= upper + len(gave_up)
+                    outside += not lower <= true <= upper
+        assert outside or not gave_up

@@ -16,6 +16,7 @@ from support.command import srsql
 from support.quarters import Report, crowd, next_version, write_quarter
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.console.upkeep import receipt_parts
 from srsql.engine.errors import ForgetError, LookUpError, WarehouseError
 from srsql.engine.release import forget as module
 from srsql.engine.warehouse import backup
@@ -399,3 +400,29 @@ def test_the_command_reads_a_file_and_writes_a_receipt(tmp_path: Path) -> None:
     assert "what stays:" in shown.out
     wrong = srsql("forget", "1", "--rebuild", "--db", db)
     assert (wrong.code, wrong.err.count("\n")) == (2, 1)
+
+
+def test_who_leaves_two_quarters_is_told_how_few_are_left_and_the_audit_finds_as_many(
+    engine: Engine, tmp_path: Path
+) -> None:
+    released(engine, tmp_path, ids="pseudonym")
+    groups = engine.sql(
+        "SELECT m.release_id, list(o.case_id) FROM srsql.member AS m "
+        "JOIN srsql.member AS o USING (release_id, group_id) WHERE m.case_id = ? GROUP BY ALL",
+        [str(CASE)],
+    )
+    removed = {release_id: set(cases) for release_id, cases in groups}
+    rows = engine.sql("SELECT m.release_id, m.case_id FROM srsql.member AS m")
+    stay = {case for release_id, case in rows if case not in removed[release_id]}
+    fewest = min(len(cases - stay) for cases in removed.values())
+    receipt = engine.forget([CASE], reason="asked for")
+    (told,) = receipt.together
+    assert told == {"series": "main", "cases": 1, "below_k": int(fewest < 3), "fewest": fewest,
+                    "k": 3}  # fmt: skip
+    said = "\n".join(map(str, receipt_parts(receipt, tmp_path / "w.duckdb")))
+    assert (f"as few as {fewest} (k = 3)" in said) is (fewest < 3)
+    for label in ("2011Q3", "2011Q4"):
+        engine.correct(label)
+    found = engine.audit(scopes=("group",)).releases
+    leaving = [row.leaving.fewest for row in found if row.leaving and row.status == "superseded"]
+    assert min(leaving) == fewest

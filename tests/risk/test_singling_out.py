@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,18 @@ from oracles.examples import REPEATABLE
 from oracles.exposure import KINDS, Ends, Patient, exposed
 from support.catalog import publish
 
-CALL = "srsql.exposure(1, 'temp.main.item', {cases}, 7)"
+from srsql.engine.measures import MeasureRow
+from srsql.engine.risk.row_candidates import EMPTY_IS_ANYTHING, both_readings
+from srsql.engine.risk.singling_out import (
+    AS_ANYTHING,
+    MEASURED,
+    PUBLIC_SHARES,
+    public_shares,
+    share_text,
+)
+
+CALL = "srsql.exposure(1, 'temp.main.item', {cases}, 7, '{empty}')"
+READINGS = ("anything", "not known")
 REACTION, DIAGNOSIS = "reaction", "diagnosis"
 
 
@@ -68,25 +80,30 @@ def store(sql: Any, patients: list[Patient], k: int) -> None:
     sql.table("item", columns, random.Random(1).sample(rows, len(rows)))
 
 
-def summaries(sql: Any, cases: int = 10**6) -> dict[tuple[str, int | None], dict[str, Any]]:
+def summaries(
+    sql: Any, cases: int = 10**6, empty: str = READINGS[0]
+) -> dict[tuple[str, int | None], dict[str, Any]]:
     """What the macro says of each kind and number of known items."""
-    rows = sql.records("FROM " + CALL.format(cases=cases))
+    rows = sql.records("FROM " + CALL.format(cases=cases, empty=empty))
     return {(row["known"], row["items"]): row for row in rows}
 
 
 @REPEATABLE
-@given(st.integers(0, 10**9), st.sampled_from([2, 5]), st.sampled_from([3, 20, 10**6]))
+@given(
+    st.integers(0, 10**9), st.sampled_from([2, 5]), st.sampled_from([3, 20, 10**6]),
+    st.sampled_from(READINGS),
+)  # fmt: skip
 def test_known_items_leave_what_the_definitions_say_of_all_cases_and_of_those_drawn(
-    sql: Any, seed: int, k: int, most: int
+    sql: Any, seed: int, k: int, most: int, empty: str
 ) -> None:
     patients = patients_of(seed)
     store(sql, patients, k)
-    found = summaries(sql, cases=most)
+    found = summaries(sql, cases=most, empty=empty)
     numbers = list(range(len(patients)))
     ((drawn,),) = sql.rows(f"SELECT srsql_drawn_cases({numbers}, {most}, 7)")
     assert len(set(drawn)) == min(most, len(patients))
     for kind, known in [(kind, known) for kind in KINDS for known in (0, 1, 2, None)]:
-        of_each = exposed(patients, kind, known, k)
+        of_each = exposed(patients, kind, known, k, empty)
         cases = [left for number in drawn if (left := of_each[number])]
         if not cases:
             assert (kind, known) not in found
@@ -104,6 +121,50 @@ def test_known_items_leave_what_the_definitions_say_of_all_cases_and_of_those_dr
             assert row["likely"] == pytest.approx(float(sum(left.likely for left in cases)))
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_drawn_value_tells_whether_it_is_there_and_an_empty_one_leaves_no_more(
+    sql: Any, seed: int
+) -> None:
+    """At the last position a value is drawn for each case, and no region is published."""
+    luck = random.Random(seed)
+    patients = [
+        Patient(p.own, (*p.region[:2], (-10, 30) if luck.random() < 0.5 else (None, None)),
+                p.drugs, p.terms)
+        for p in patients_of(seed + 3)
+    ]  # fmt: skip
+    store(sql, patients, 3)
+    alike = {p.region[:2]: n for n, p in enumerate(patients)}  # in one group, drawn or empty
+    groups = [alike[p.region[:2]] for p in patients]
+    sql.con.execute("UPDATE srsql.member SET group_id = (?::INTEGER[])[case_no + 1]", [groups])
+    sql.con.execute("DELETE FROM srsql.region WHERE NOT list_contains(?::INTEGER[], group_id)",
+                    [groups])  # fmt: skip
+    sql.con.execute("UPDATE srsql.region SET low = NULL, high = NULL WHERE position = 2")
+    sql.insert("srsql.perturbation", [(1, 2, "laplace", "claimed", "seeded", 1, 1)])
+    drawn = [(1, n, 2, low, high) for n, p in enumerate(patients)
+             for low, high in [(5, 5) if p.region[2][0] is not None else (None, None)]]  # fmt: skip
+    sql.insert("srsql.perturbed", drawn)
+    found = {empty: summaries(sql, empty=empty) for empty in READINGS}
+    sql.con.execute("DELETE FROM srsql.perturbation; DELETE FROM srsql.perturbed")
+    covering = [replace(p, region=(*p.region[:2], (None, None))) for p in patients]
+    for known in (0, 1, 2):
+        for empty, people in zip(READINGS, (covering, drawn_over(patients)), strict=True):
+            cases = [left for left in exposed(people, KINDS[2], known, 3, empty) if left]
+            if cases:
+                row = found[empty][KINDS[2], known]
+                assert row["worst_alone"] == sum(left.fewest == 1 for left in cases)
+                assert row["alone"] == pytest.approx(float(sum(left.alone for left in cases)))
+    assert found[READINGS[1]].keys() == found[READINGS[0]].keys()
+    for key, row in found[READINGS[0]].items():
+        for name, value in row.items():
+            if name.startswith("worst") and name != "worst_likely":  # a share may fall
+                assert value <= found[READINGS[1]][key][name]
+
+
+def drawn_over(patients: list[Patient]) -> list[Patient]:
+    """What is drawn at the last position says nothing of the value that it was drawn for."""
+    return [replace(p, own=(*p.own[:2], (0, 0))) for p in patients]
+
+
 @REPEATABLE
 @given(st.integers(0, 10**9))
 def test_three_items_leave_no_more_than_two_and_no_fewer_than_all(sql: Any, seed: int) -> None:
@@ -112,7 +173,7 @@ def test_three_items_leave_no_more_than_two_and_no_fewer_than_all(sql: Any, seed
     found = summaries(sql)
     for kind in {kind for kind, items in found if items == 3}:
         two, three, every = (found[kind, items] for items in (2, 3, None))
-        exact = [left for left in exposed(patients, kind, 3, 3) if left]
+        exact = [left for left in exposed(patients, kind, 3, 3, READINGS[0]) if left]
         for worst, share in (("worst_below_k", "below_k"), ("worst_alone", "alone")):
             assert two[worst] <= three[worst] <= every[worst]
             least = sum(getattr(left, share) == 1 for left in exact)
@@ -150,7 +211,7 @@ def test_measures_are_shares_of_the_cases_that_have_such_items(sql: Any) -> None
     patients = patients_of(4)
     store(sql, patients, 4)
     found = summaries(sql)
-    rows = sql.records("FROM srsql.singling_out(1, 'temp.main.item', 1000000, 7)")
+    rows = sql.records("FROM srsql.singling_out(1, 'temp.main.item', 1000000, 7, 'anything')")
     names = {
         "candidates_below_k": "below_k",
         "one_candidate": "alone",
@@ -232,3 +293,23 @@ def test_values_without_a_bound_and_unanimous_regions_are_counted(sql: Any, seed
     assert [(row["scope"], row["violating"], row["total"]) for row in rows] == due
     (row,) = sql.records("FROM srsql.unanimous_regions(1)")
     assert (row["violating"], row["total"]) == (len(agreed), len(sizes))
+
+
+def test_the_public_manifest_tells_the_higher_figure_first_and_the_other_where_it_differs() -> None:
+    def row(items: str, ratio: float, empty: str = "") -> MeasureRow:
+        scope = f"{items} of the drugs or terms, worst{empty}"
+        return MeasureRow(1, "one_candidate", scope, 200 * ratio, 200, ratio, None, None)
+
+    not_known = [row("1", 0.79), row("2", 0.894)]
+    told = both_readings(not_known, [row("1", 0.79), row("2", 0.81)])
+    assert told == [*not_known, row("2", 0.81, EMPTY_IS_ANYTHING)]
+    shares = public_shares(told)
+    name = "one_candidate_percent_2_items"
+    assert shares == {
+        "one_candidate_percent_1_item": 79, name: 89, name + AS_ANYTHING: 81, MEASURED: 200
+    }  # fmt: skip
+    assert shares.keys() <= set(PUBLIC_SHARES)
+    assert share_text(shares, name) == "89 % (81 % where an empty value may be anything)"
+    assert share_text(shares, "one_candidate_percent_1_item") == "79 %"
+    near = both_readings(not_known, [row("1", 0.79), row("2", 0.891)])
+    assert AS_ANYTHING not in "".join(public_shares(near))  # the same in whole percent

@@ -323,8 +323,11 @@ function notProtected(parts, quarters) {
   const [{parameters}] = parts, items = parameters.known_items ?? "drugs or terms";
   for (const [count, key] of [["one", "1_item"], ["two", "2_items"], ["all", "all_items"]]) {
     const shares = parts.map(part => part.parameters[`one_candidate_percent_${key}`] ?? "");
+    const other = parts.map(part => part.parameters[`one_candidate_percent_${key}_empty_is_anything`] ?? "");
+    const beside = other.some(share => share !== "") // a quarter without it has one figure for both readings
+      ? ` (${spread(other.map((share, n) => share === "" ? shares[n] : share))} % where an empty value may be anything)` : "";
     if (!shares.includes("")) told.push(`who knows the protected values of a patient and ${count} of the `
-      + `patient's ${items} can be left with one candidate in ${spread(shares)} % of the cases`);
+      + `patient's ${items} can be left with one candidate in ${spread(shares)} % of the cases${beside}`);
   }
   if (quarters.length) {
     const all = quarters.map(({thresholds}) => thresholds.values.size);

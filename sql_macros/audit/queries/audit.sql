@@ -120,3 +120,26 @@ ORDER BY p.position;
 SELECT count(*) AS groups
 FROM srsql.internal_groups($release_id) AS i
 WHERE i.carriers < $k OR i.breached;
+
+-- name: leaving
+-- What is left of the groups of each release of a series ($release_ids, of $quarters, $replaced by
+-- a later version) to one who knows that the target left for good; $all_k: k of each. release_id,
+-- and of the groups with such a case: those with fewer than k left, the cases in these, the fewest.
+WITH
+series_release AS MATERIALIZED (
+    SELECT
+        unnest($release_ids::INTEGER[]) AS release_id,
+        unnest($quarters::VARCHAR[]) AS quarter,
+        unnest($replaced::BOOLEAN[]) AS replaced,
+        unnest($all_k::INTEGER[]) AS k
+)
+
+SELECT
+    r.release_id,
+    count(*) FILTER (WHERE g.remaining < r.k) AS in_danger,
+    coalesce(sum(g.remaining) FILTER (WHERE g.remaining < r.k), 0)::BIGINT AS cases,
+    min(g.remaining) AS fewest
+FROM srsql.leaving_groups('series_release') AS g
+INNER JOIN series_release AS r ON g.release_id = r.release_id
+WHERE g.remaining > 0
+GROUP BY r.release_id;

@@ -402,6 +402,10 @@ WHERE
     )
 ORDER BY r.series, r.quarter, r.release_id;
 
+-- name: together
+-- What forgotten cases of several quarters leave to one who joins them, by series.
+SELECT t.series, t.cases, t.below_k, t.fewest, t.k FROM srsql.leaving_together($dataset) AS t;
+
 -- name: tokens
 -- Tokens of the cases, in the order of their ids.
 SELECT f.case_id, f.token FROM temp.main.srsql_forget_case AS f ORDER BY f.case_id;

@@ -69,3 +69,18 @@ ORDER BY m.scope;
 -- name: dataset
 -- The dataset that a release is of.
 SELECT r.dataset FROM srsql.release AS r WHERE r.release_id = $release_id;
+
+-- name: shows_empty
+-- Whether some row of the release is empty in a quasi-identifier that it shows.
+SELECT
+    EXISTS (
+        SELECT 1
+        FROM srsql.region AS g
+        ANTI JOIN srsql.perturbation AS t ON g.release_id = t.release_id AND g.position = t.position
+        WHERE g.release_id = $release_id AND g.low IS NULL
+    )
+    OR EXISTS (
+        SELECT 1
+        FROM srsql.perturbed AS p
+        WHERE p.release_id = $release_id AND p.low IS NULL
+    ) AS shows_empty;

@@ -37,7 +37,7 @@ FROM placed AS d;
 
 -- name: own_covering
 -- Of the cases in a list ($cases), those of their own cluster that cover them: case_no, cluster,
--- cases.
+-- cases, alike.
 WITH
 target AS (
     SELECT unnest($cases::INTEGER[]) AS case_no
@@ -49,7 +49,7 @@ asked AS MATERIALIZED (
     SEMI JOIN target AS t ON p.case_no = t.case_no
 )
 
-SELECT c.case_no, c.cluster, c.cases
+SELECT c.case_no, c.cluster, c.cases, c.alike
 FROM srsql.covering_cases($release_id, 'temp.main.srsql_placed_case', 'asked') AS c
 ORDER BY c.case_no;
 
@@ -68,7 +68,7 @@ asked AS MATERIALIZED (
     SELECT t.case_no, k.cluster FROM target AS t CROSS JOIN known_cluster AS k
 )
 
-SELECT c.case_no, c.cluster, c.cases
+SELECT c.case_no, c.cluster, c.cases, c.alike
 FROM srsql.covering_cases($release_id, 'temp.main.srsql_placed_case', 'asked') AS c
 WHERE c.cases > 0
 ORDER BY c.case_no, c.cluster;

@@ -77,6 +77,22 @@ WITH later AS (
 
 SELECT l.quarter FROM later AS l WHERE srsql.follows_on($quarter, l.quarter);
 
+-- name: newest_own
+-- The newest quarter that is or was out in a series, or $quarter, which is about to be (NULL: none);
+-- NULL if that release is somebody else's.
+WITH quarters AS (
+    SELECT r.quarter, r.model = 'imported' AS is_imported
+    FROM srsql.release AS r
+    SEMI JOIN srsql.exposed_release AS e ON r.release_id = e.release_id
+    WHERE r.dataset = $dataset AND r.series = $series
+    UNION ALL
+    SELECT $quarter::VARCHAR AS quarter, false AS is_imported
+    WHERE $quarter IS NOT NULL
+)
+
+SELECT CASE WHEN NOT arg_max(q.is_imported, q.quarter) THEN max(q.quarter) END AS quarter
+FROM quarters AS q;
+
 -- name: numbers
 -- Numbers of the periods $labels: those of two periods of which one follows on the other differ by
 -- one.
