@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from srsql.engine.checks.term_keys import checked_key
+from srsql.engine.checks import checked_key
 from srsql.engine.warehouse.catalog import raw_term
 from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.statements import (

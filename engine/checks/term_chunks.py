@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from srsql.engine.checks import Evidence, as_measures, measured
-from srsql.engine.checks.term_keys import checked_key
+from srsql.engine.checks import Evidence, as_measures, checked_key, measured
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.risk.term_counts import ORIGINALS, load_originals
 from srsql.engine.warehouse.released_terms import ALL, PublishedTerms, Reader

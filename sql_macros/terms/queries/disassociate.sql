@@ -47,6 +47,57 @@ FROM srsql.bounded_chunks(
     $m::INTEGER
 ) AS b;
 
+-- name: put_apart
+-- Terms of clusters ($clusters, $terms) get record chunks of their own; the numbers have no gaps.
+CREATE OR REPLACE TEMP TABLE srsql_chunk_term AS
+WITH
+asked AS (
+    SELECT unnest($clusters::INTEGER[]) AS cluster_no, unnest($terms::VARCHAR[]) AS term
+),
+
+moved AS (
+    SELECT DISTINCT a.cluster_no, t.term_no
+    FROM asked AS a
+    INNER JOIN temp.main.srsql_basket_term AS t ON a.term = t.term
+),
+
+placed AS (
+    SELECT
+        c.cluster_no,
+        c.term_no,
+        c.chunk_no,
+        CASE WHEN m.term_no IS NOT NULL THEN c.term_no END AS own
+    FROM temp.main.srsql_chunk_term AS c
+    LEFT JOIN moved AS m ON c.cluster_no = m.cluster_no AND c.term_no = m.term_no
+)
+
+SELECT
+    p.cluster_no,
+    CASE
+        WHEN p.chunk_no > 0
+            THEN dense_rank() OVER (
+                PARTITION BY p.cluster_no, p.chunk_no = 0
+                ORDER BY p.own NULLS FIRST, CASE WHEN p.own IS NULL THEN p.chunk_no END
+            )
+        ELSE 0
+    END::INTEGER AS chunk_no,
+    p.term_no
+FROM placed AS p
+ORDER BY p.cluster_no, p.term_no;
+
+-- name: most_of_an_item
+-- How many records of its cluster hold an item without a count, at most.
+SELECT max(h.records)
+FROM (
+    SELECT count(*) AS records
+    FROM temp.main.srsql_chunk_term AS t
+    INNER JOIN temp.main.srsql_cluster AS c ON t.cluster_no = c.cluster_no
+    INNER JOIN temp.main.srsql_basket AS b
+        ON c.record_no = b.record_no AND t.term_no = b.term_no
+    WHERE t.chunk_no = 0
+    GROUP BY t.cluster_no, t.term_no
+) AS h;
+
 -- name: least_for_thresholds
 -- The most records that a sensitive value needs in a cluster: its terms, divided by its threshold.
 SELECT max(v.records)
