@@ -347,12 +347,13 @@ class _Cluster:
 
     def _worst(self, value: str, held: int, share: Fraction | None) -> tuple[Fraction, Fraction]:
         """The largest share in some dataset that fits, where nothing or one term is known."""
+        of_item = self._of_item() if self.promise else self.records
+        most = held + self.hidden[value] * of_item
+        if self.promise and self.read.is_capped:
+            most = min(most, self.promise.room(self.cluster, value))
+        known = min(Fraction(1), Fraction(most, self.records))
         if self.hidden[value]:
-            most = held + self.hidden[value] * (self._of_item() if self.promise else self.records)
-            if self.promise and self.read.is_capped:
-                most = min(most, self.promise.room(self.cluster, value))
-            return min(Fraction(1), Fraction(most, self.records)), Fraction(1)
-        known = min(Fraction(1), Fraction(held, self.records))
+            return known, Fraction(1)
         if self.alone or share is None:
             return known, Fraction(1)
         # another chunk's least frequent term may meet the value's subrecords as far as they go

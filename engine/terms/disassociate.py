@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from srsql.engine.errors import NoGroupError, ReleaseError
 from srsql.engine.terms.parameters import DisassociationParameters
@@ -121,6 +122,7 @@ def disassociate(
     chunk_clusters(warehouse, k, m, sizes.chunk_terms, carrier)
     if sizes.whole_groups:
         warehouse.run(query(TOPIC, "bound_chunks"), {"k": k, "m": m})
+        put_apart(warehouse, warehouse.rows(query(TOPIC, "held_often"), {"k": k}))
     warehouse.run_step("terms/disassociate", parameters)
     reconstruct(warehouse, seed)
 
@@ -252,12 +254,14 @@ def make_chunks(
     return sizes.chunk_terms if sizes.chunk_terms < CHUNK_TERMS else None
 
 
-def put_apart(warehouse: Warehouse, found: Sequence[tuple[int, str]]) -> None:
-    """Give each of some terms of clusters, all of them in record chunks, a chunk of its own.
+def put_apart(warehouse: Warehouse, found: Sequence[tuple[Any, ...]]) -> None:
+    """Give each of some terms (cluster, term), which k records hold or more, a chunk of its own.
 
     What is left of a chunk without a term is as k^m-anonymous as it was, and a chunk of one term is
     so where the chunk was from which it comes.
     """
+    if not found:
+        return
     clusters, names = zip(*found, strict=True)
     warehouse.run(query(TOPIC, "put_apart"), {"clusters": list(clusters), "terms": list(names)})
 
