@@ -150,7 +150,9 @@ def _place(
             miss = [(1 - Fraction(min(item_rows, sum(cluster.regions)), sum(cluster.regions)))
                     ** hidden[value]] * (m + 1)  # fmt: skip
             for c in chunks:
-                shares = _shares(cluster, cluster.chunks[c], region, values, theta, value, capped, m)
+                shares = _shares(
+                    cluster, cluster.chunks[c], region, values, theta, value, capped, m
+                )
                 if shares is None:
                     return None
                 miss = [min(miss[n - i] * (1 - shares[i]) for i in range(n + 1))
