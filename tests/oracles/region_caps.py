@@ -96,11 +96,9 @@ class Place:
     value is told in several chunks that tell of others too."""
     own_cap: Fraction | None
     """Within the cap of the value alone."""
-    no_cap: Fraction
-    """Where placements need not keep any."""
 
     def worst(self) -> Fraction:
-        """Of the three; 1 where one of them is not known."""
+        """Of the two; 1 where one of them is not known."""
         return max(Fraction(1) if p is None else p
                    for p in (self.all_caps, self.own_cap))  # fmt: skip
 
@@ -141,7 +139,7 @@ def _place(
     if value in reached and (places > 1 or not chunks):
         lone = all(values.get(t) == value for c in chunks for s in cluster.chunks[c] for t in s)
         within = densest if lone else None
-        return Place(value, within, within, Fraction(0))
+        return Place(value, within, within)
     single = {v for v in reached if len(told.get(v, [])) + hidden[v] == 1}
 
     def probability(capped: set[str]) -> Fraction | None:
@@ -160,8 +158,9 @@ def _place(
             best = max(best, 1 - miss[m])
         return best
 
-    return Place(value, probability(single), probability(single & {value}),
-                 probability(set()) or Fraction(0))  # fmt: skip
+    own = single & {value}
+    within = probability(single)
+    return Place(value, within, within if own == single else probability(own))
 
 
 def _shares(
@@ -199,7 +198,7 @@ def _likely(
     regions: tuple[int, ...], own: int, kinds: tuple[tuple[tuple[str, ...], int], ...],
     theta: tuple[tuple[str, Fraction], ...],
 ) -> dict[tuple[str, ...], Fraction] | None:  # fmt: skip
-    """Kind -> the probability that one row of a region of ``own`` rows holds one subrecord of it."""
+    """Kind -> how likely one row of a region of ``own`` rows holds one subrecord of it."""
     room = tuple((size, tuple((v, cap(t, size)) for v, t in theta)) for size in regions)
     names = tuple(kind for kind, _ in kinds)
     counts = tuple(count for _, count in kinds)

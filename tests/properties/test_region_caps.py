@@ -121,16 +121,17 @@ def test_caps_that_press_a_value_into_the_other_region_are_seen(sql: object) -> 
         *[frozenset({"pt:A"})] * 3,
     )  # fmt: skip
     cluster = Cluster((7, 8), (held,), frozenset())
+    (free,) = by_counting(cluster, VALUES, dict.fromkeys("AB", Fraction(1)), 1, 1)
+    assert free.worst() == Fraction(2, 5)
     (place,) = by_counting(cluster, VALUES, theta, 1, 1)
-    assert place.no_cap == Fraction(2, 5)
     assert place.worst() == Fraction(4, 9)
     told = told_of(sql, cluster, theta, 1, 1, SENSITIVE)["A"]
     assert told.share == Fraction(4, 9)
     assert told.mixed == ("pt:A",)
     (fault,) = share_faults([told])
     assert "A is told with probability 4/9, its threshold is 2/5" in fault
-    alone = Cluster((7, 8), (held[:0] + (frozenset({"pt:A"}),) * 5, (frozenset({"drugname:X"}),) * 5),
-                    frozenset())  # fmt: skip
+    apart = ((frozenset({"pt:A"}),) * 5, (frozenset({"drugname:X"}),) * 5)
+    alone = Cluster((7, 8), apart, frozenset())
     assert told_of(sql, alone, theta, 1, 1, SENSITIVE)["A"].passed
 
 
