@@ -53,7 +53,9 @@ def conditions(met: list[str]) -> Iterator[frozenset[int]]:
             yield frozenset(sure.union(chosen))
 
 
-def counted(house: Warehouse, made: Published, met: list[str], mean: float = 1.0) -> list[Any]:
+def counted(
+    house: Warehouse, made: Published, met: list[str], mean: float = 1.0, most: int | None = None
+) -> list[Any]:
     """What the macros say of the pairs: rows of term_pairs, then of cluster_contingency."""
     records = [(number, cluster) for cluster, n in made.records.items() for number in range(n)]
     rows = [(i, cluster) for i, (_, cluster) in enumerate(records)]
