@@ -43,7 +43,7 @@ def forged(folder: Path, to: Path, place: str, figure: str, value: int | str) ->
     told = manifest_of(to)
     told[place][figure] = value
     (to / "manifest.json").write_text(json.dumps(told))
-    rehash(to, counts=place == "counts", report=True, series=told["series"])
+    rehash(to, report=not told.get("terms"), series=told["series"])
     return verify(to)
 
 
@@ -74,7 +74,9 @@ def test_every_figure_of_a_manifest_is_refused_if_forged_or_named_as_not_shown(
         if figure in unseen[0].split(": the figures ")[1].split(" of the manifest")[0].split(", "):
             continue
         other = value + 1 if isinstance(value, int) else "1/3"
-        assert not forged(folder, tmp_path / str(number), place, figure, other).passed, figure
+        found_out = forged(folder, tmp_path / str(number), place, figure, other)
+        by = {check.name for check in found_out.checks if check.faults}
+        assert by - {"report"}, figure  # a forger would draw the page anew
 
 
 def test_the_figures_that_were_forged_unseen_are_named(published: dict[str, Path]) -> None:

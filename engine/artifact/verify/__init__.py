@@ -147,7 +147,8 @@ OF_OTHERS = (
 
 SHOWN_FIGURES = frozenset({
     "theta", "epsilon", "m", "l", "term_k", "term_cases", "item_cases", "terms_inferred",
-    "term_key", "released_cases", "released_reports", "union_below_k_percent", "union_one_candidate_percent",
+    "term_key", "released_cases", "released_reports", "union_below_k_percent",
+    "union_one_candidate_percent",
 })  # fmt: skip
 """Of a manifest's parameters and counts, the numbers that some check compares with the rows, or
 with what the artifact says elsewhere and would have to be forged as well. All others are named."""
