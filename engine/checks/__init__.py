@@ -26,7 +26,14 @@ from srsql.engine.warehouse.releases import (
     released_terms,
 )
 from srsql.engine.warehouse.series import IMPORTED
-from srsql.engine.warehouse.statements import column, create, literal, query, table
+from srsql.engine.warehouse.statements import (
+    column,
+    create,
+    literal,
+    normal_form,
+    query,
+    table,
+)
 from srsql.engine.warehouse.warehouse import Warehouse
 
 TOPIC = "checks/release"
@@ -245,3 +252,19 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
         max_delay=max_delay,
         takes_in=takes_in,
     )
+
+
+def checked_key(value: exp.Expr, version: int) -> exp.Expr:
+    """The key of a term, empty or NULL where it is blank.
+
+    Args:
+        value: its text.
+        version: of the key; 0: visible text in upper case, as releases had it before there were
+            keys.
+
+    Source:
+        SPEC section 2 (term, key).
+    """
+    if version == 0:
+        return normal_form(value)
+    return exp.Anonymous(this="srsql_checked_term_key", expressions=[value.copy()])

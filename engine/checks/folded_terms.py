@@ -9,9 +9,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from srsql.engine.audit.audit import FoldedTerms
-from srsql.engine.checks import catalog_facts, measured
+from srsql.engine.checks import catalog_facts, checked_key, measured
 from srsql.engine.checks.published_regions import case_terms, region_rows
-from srsql.engine.checks.term_keys import checked_key
 from srsql.engine.warehouse.releases import as_released, key_of
 from srsql.engine.warehouse.statements import column, literal, query, table
 from srsql.engine.warehouse.warehouse import Warehouse

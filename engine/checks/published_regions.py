@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from srsql.engine.checks.term_keys import checked_key
+from srsql.engine.checks import checked_key
 from srsql.engine.warehouse.catalog import raw_term
 from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.statements import (
@@ -48,9 +48,34 @@ def region_rows(dataset: Dataset, schema: str, *, reports: bool) -> exp.Select:
     return query.from_(table(schema, dataset.report_table, alias="v"))
 
 
-def clustered_rows(dataset: Dataset, schema: str) -> exp.Query:
+def clustered_rows(dataset: Dataset, schema: str) -> exp.Select:
     """(region, case_id, cluster) of every released row where whole rows are taken apart."""
     return region_rows(dataset, schema, reports=False).select(column("cluster", "v"))
+
+
+def placed_records(dataset: Dataset, schema: str, release_id: int) -> exp.Query:
+    """(region, case_id, cluster, record) of the same; record numbers the cases of the release.
+
+    Needs ``srsql_identity``.
+    """
+    return (
+        clustered_rows(dataset, schema)
+        .select(column("case_no", "m").as_("record"))
+        .join(
+            temporary("srsql_identity", alias="i"),
+            on=exp.and_(
+                column(dataset.report_id, "v").eq(column("public_report", "i")),
+                column(dataset.case_id, "v").eq(column("public_case", "i")),
+            ),
+        )
+        .join(
+            table("srsql", "member", alias="m"),
+            on=exp.and_(
+                column("release_id", "m").eq(release_id),
+                column("case_id", "m").eq(exp.cast(column("case_id", "i"), "VARCHAR")),
+            ),
+        )
+    )
 
 
 def internal_group_rows(

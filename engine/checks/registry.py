@@ -316,17 +316,18 @@ CHECKS: tuple[Check[Evidence], ...] = (
     Check(
         "check_known_shares",
         of.WHOLE_ROWS,
-        "Whoever knows the cluster of a case and at most m of its items finds no sensitive value "
-        "more probable than its threshold, items without a count being expected once.",
-        "SPEC section 11",
+        "Whoever knows the region and cluster of a case and at most m of its items finds no "
+        "sensitive value more probable than its threshold, over the placements within the caps "
+        "of every region of the cluster.",
+        "SPEC sections 11 and 18",
         partial(whole_rows.check_known_shares, measure="check_known_shares"),
         composed_by="whole_rows.check_known_shares",
     ),
     Check(
         "check_other_shares",
         of.WHOLE_ROWS,
-        "Whoever knows the cluster of a case and at most m of its items finds no term without a "
-        "threshold more probable than 1 / l, where an l above 1 is asked for.",
+        "Whoever knows the region and cluster of a case and at most m of its items finds no term "
+        "without a threshold more probable than 1 / l, where an l above 1 is asked for.",
         "SPEC section 11, after Loukides 2014, section 7.2",
         partial(whole_rows.check_known_shares, measure="check_other_shares"),
         composed_by="whole_rows.check_known_shares",
@@ -345,7 +346,7 @@ CHECKS: tuple[Check[Evidence], ...] = (
         "worst_known_share",
         of.WHOLE_ROWS,
         "How many values of clusters exceed their threshold in some dataset that fits, where no "
-        "item or one is known, is told: an item without a count may stand for every record.",
+        "item or one is known, is told: an item without a count may stand for several records.",
         "SPEC section 11",
         partial(whole_rows.check_known_shares, measure="worst_known_share"),
         composed_by="whole_rows.check_known_shares",
@@ -373,6 +374,24 @@ CHECKS: tuple[Check[Evidence], ...] = (
         "The originals are one of the datasets that the chunks stand for.",
         "Loukides 2014, section 3.1",
         chunks.check_projection,
+        of_making=True,
+    ),
+    Check(
+        "check_item_cases",
+        of.WHOLE_ROWS,
+        "No item without a count is held by more cases of its cluster than is promised: fewer "
+        "than k of the terms.",
+        "SPEC section 18",
+        chunks.check_item_cases,
+        of_making=True,
+    ),
+    Check(
+        "check_region_caps",
+        of.WHOLE_ROWS,
+        "No sensitive value is held by a larger share of the cases of a region in a cluster than "
+        "its threshold.",
+        "SPEC section 18",
+        chunks.check_region_caps,
         of_making=True,
     ),
     Check(

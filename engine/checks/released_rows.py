@@ -15,7 +15,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from srsql.engine.checks import TOPIC, Evidence, uniform_rows
+from srsql.engine.checks import TOPIC, Evidence, checked_key, uniform_rows
 from srsql.engine.checks.published_regions import (
     case_symptoms,
     case_terms,
@@ -28,7 +28,6 @@ from srsql.engine.checks.published_regions import (
     report_values,
     shown_regions,
 )
-from srsql.engine.checks.term_keys import checked_key
 from srsql.engine.measures import Measure
 from srsql.engine.warehouse.layout import key_columns, raw_table
 from srsql.engine.warehouse.releases import terms_without_rows

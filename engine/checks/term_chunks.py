@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from srsql.engine.checks import Evidence, as_measures, measured
-from srsql.engine.checks.term_keys import checked_key
+from srsql.engine.checks import Evidence, as_measures, checked_key, measured
+from srsql.engine.checks.published_regions import placed_records
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.risk.term_counts import ORIGINALS, load_originals
 from srsql.engine.warehouse.released_terms import ALL, PublishedTerms, Reader
@@ -264,6 +264,35 @@ def check_projection(evidence: Evidence) -> list[Measure]:
     release = evidence.release
     call = _projection_call(_tables(release), release.release_id, *_originals(evidence))
     return as_measures(measured(release.warehouse, [call]))
+
+
+def check_item_cases(evidence: Evidence) -> list[Measure]:
+    """No more cases hold an item without a count than is promised."""
+    release, terms = evidence.release, _terms(evidence)
+    assert terms.item_cases is not None, "a release that is made promises it"
+    call = _tables(release).call(
+        "check_item_cases", ("item_chunk",), *_originals(evidence), f"{terms.item_cases:d}",
+        f"{release.release_id:d}",
+    )  # fmt: skip
+    return as_measures(measured(release.warehouse, [call]))
+
+
+def check_region_caps(evidence: Evidence) -> list[Measure]:
+    """No value has more holders in a region of a cluster than its threshold allows."""
+    release = evidence.release
+    _originals(evidence)
+    told = {
+        "record_place": placed_records(
+            release.visible_dataset, release.schema, release.release_id
+        ).sql("duckdb"),
+        "record_value": query("checks/terms", "values_of_records"),
+        "value_theta": query("checks/terms", "value_thresholds"),
+    }
+    sensitive = _terms(evidence).sensitive_attributes(release.dataset)
+    parameters = {"attributes": list(sensitive), "release": release.release_id}
+    return evidence.ask(
+        "check_region_caps", *map(literal, told), tables=told, parameters=parameters
+    )
 
 
 def check_sampled_dataset(evidence: Evidence) -> list[Measure]:

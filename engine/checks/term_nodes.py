@@ -6,8 +6,7 @@ record is the one thing that only the making of the release knows.
 
 from __future__ import annotations
 
-from srsql.engine.checks import Evidence, as_measures, measured, uniform_rows
-from srsql.engine.checks.term_keys import checked_key
+from srsql.engine.checks import Evidence, as_measures, checked_key, measured, uniform_rows
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.risk.term_counts import ORIGINALS, load_originals
 from srsql.engine.warehouse.released_terms import PublishedNodes, Reader

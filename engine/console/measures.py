@@ -310,7 +310,8 @@ def signal_lines(found: Signals) -> Iterator[str]:
     if found.of_clusters:
         yield (
             "released drugs and reactions are told of clusters and of no row: (surely .. possibly) "
-            "holds for every dataset that fits; expected takes all of them for equally likely"
+            "holds for every dataset that fits; expected takes all of them for equally likely; "
+            "PRR and ROR have such bounds in the place of intervals, other measures have none"
         )
     yield from map(printable, found.levels)
     same = found.signals[:1] if found.every_pair else found.signals  # all pairs have one condition

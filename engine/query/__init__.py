@@ -21,7 +21,7 @@ from srsql.engine.models import MODELS
 from srsql.engine.query.cluster_bounds import (
     ClusterQuestion,
     compose_cluster_bounds,
-    item_means,
+    item_records,
     read_terms,
     unknown_items,
 )
@@ -251,12 +251,12 @@ def _of_clusters(
     views = replace(views, cumulative=None, term_key=version, tells_items=True)
     terms = read_terms(warehouse, dataset, views, read_question(dataset, views, text))
     count = _WITHHELD["cases"] if include_withheld else None
-    means = item_means(warehouse, views, terms)
+    records = item_records(warehouse, views, terms)
     return _Asked(
         replace(terms.asked, blanked=()),
         views,
         lambda each: compose_cluster_bounds(
-            dataset, views, replace(terms, asked=each), count, means
+            dataset, views, replace(terms, asked=each), count, records
         ),
         lambda allowed: unknown_items(warehouse, views, terms, allowed=allowed),
         count,

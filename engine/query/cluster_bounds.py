@@ -305,10 +305,13 @@ def unknown_items(
             yield f"{text}: it counts as none"
 
 
-def item_means(warehouse: Warehouse, views: Views, question: ClusterQuestion) -> list[float]:
-    """Of each item, of how many records one without a count is told on average."""
+def item_records(
+    warehouse: Warehouse, views: Views, question: ClusterQuestion
+) -> list[tuple[float, int | None]]:
+    """Of each item, of how many records one without a count is told on average, and at most."""
     told = ClusterViews.of(warehouse, _schema(views))
-    return [told.item_mean(warehouse, term.attribute) for term in question.terms]
+    most = told.item_cases(warehouse)
+    return [(told.item_mean(warehouse, term.attribute), most) for term in question.terms]
 
 
 def compose_cluster_bounds(
@@ -316,7 +319,7 @@ def compose_cluster_bounds(
     views: Views,
     question: ClusterQuestion,
     withheld: str | None,
-    means: Sequence[float],
+    records: Sequence[tuple[float, int | None]],
 ) -> str:
     """The text of the statement that answers a question.
 
@@ -325,7 +328,7 @@ def compose_cluster_bounds(
         views: of one quarter.
         question: with its items apart.
         withheld: column of the public manifest by which the upper bound is raised.
-        means: of each item, of how many records one without a count is told on average.
+        records: of each item, of how many one without a count is told on average, and at most.
 
     Returns:
         A SELECT of the group columns, lower, expected, upper and known.
@@ -336,7 +339,7 @@ def compose_cluster_bounds(
     schema, asked = _schema(views), question.asked
     composer = Composer(dataset, views, question.rest)
     steps = composer.steps()
-    steps |= _cluster_steps(dataset, views, question, means)
+    steps |= _cluster_steps(dataset, views, question, records)
     labels = [label for label, _ in asked.groups]
     sides = {term.group: side for term, side in zip(question.terms, SIDES, strict=False)}
     groups: list[exp.Expr] = [
@@ -387,7 +390,10 @@ _READ_BY_NAME = {"crowd", "sizes", "holding", "item_mean", "margin", "wanted"}
 
 
 def _cluster_steps(
-    dataset: Dataset, asked: Views, question: ClusterQuestion, means: Sequence[float]
+    dataset: Dataset,
+    asked: Views,
+    question: ClusterQuestion,
+    records: Sequence[tuple[float, int | None]],
 ) -> dict[str, exp.Query]:
     """Who of each cluster meets the conditions, and how many of its records hold the items."""
     schema, version = _schema(asked), asked.term_key
@@ -419,9 +425,10 @@ def _cluster_steps(
     )
     listed: list[exp.Query] = [
         exp.select(exp.Literal.string(side).as_("side")).select(
-            exp.cast(exp.Literal.number(repr(mean)), "DOUBLE").as_("mean")
+            exp.cast(exp.Literal.number(repr(mean)), "DOUBLE").as_("mean"),
+            exp.cast(exp.convert(most), "BIGINT").as_("most"),
         )
-        for side, mean in zip(SIDES, means, strict=False)
+        for side, (mean, most) in zip(SIDES, records, strict=False)
     ]
     steps["item_mean"] = union_all(listed)
     steps["margin"] = exp.select("m.*").from_(

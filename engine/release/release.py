@@ -205,7 +205,8 @@ def release(
             limited: dict[str, int] = {}
             if request.terms:
                 with clock.stage("terms"), _clusters_carrier(warehouse, request) as carried_by:
-                    limited = release_terms(current, request, request.terms, carried_by)
+                    limited, told_apart = release_terms(current, request, request.terms, carried_by)
+                request = replace(request, terms=told_apart)
             with clock.stage("catalog"):
                 set_figures(current, model, grouping.k, grouping.weight_scale)
                 warehouse.run_step("release/catalog", {"release_id": current.release_id})

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
+from sqlglot import exp
+
 from srsql.engine.checks.term_chunks import longest_unproved
-from srsql.engine.checks.whole_rows import inferred, longest_untold, release_shares
+from srsql.engine.checks.whole_rows import (
+    inferred,
+    longest_untold,
+    release_shares,
+    told_of_release,
+)
 from srsql.engine.errors import InfeasibleError, NothingToReleaseError, ReleaseError
 from srsql.engine.grouping.feasibility import withhold_all
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.request import Request
+from srsql.engine.release.views import public_regions
 from srsql.engine.terms.baskets import check_attributes, load_baskets, load_rows
-from srsql.engine.terms.disassociate import keep_apart
+from srsql.engine.terms.disassociate import Judge, keep_apart, most_of_an_item
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.terms.parameters import ALL, DisassociationParameters
 from srsql.engine.terms.policies import put_chosen
 from srsql.engine.warehouse.carriers import Carrier
+from srsql.engine.warehouse.layout import region_columns
 from srsql.engine.warehouse.released_terms import PublishedTerms
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.series import ORIGINAL, PER_QUARTER, Ids, Series
-from srsql.engine.warehouse.statements import query
+from srsql.engine.warehouse.statements import column, query, temporary
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -71,7 +82,7 @@ def _refuse_never_released(warehouse: Warehouse) -> None:
 
 def release_terms(
     release: Release, request: Request, terms: DisassociationParameters, carrier: Carrier | None
-) -> dict[str, int]:
+) -> tuple[dict[str, int], DisassociationParameters]:
     """Fill the tables ``srsql_pub_*`` from the released cases of the quarter.
 
     Args:
@@ -82,7 +93,7 @@ def release_terms(
 
     Returns:
         What the private manifest tells of it: how many terms a chunk was allowed, where that had to
-        be limited.
+        be limited; and the terms, with what can be promised of them.
 
     Raises:
         ReleaseError: clusters would have to be larger than groups are.
@@ -104,14 +115,18 @@ def release_terms(
     chunks = PublishedTerms.in_schema("temp", "main", prefix="srsql_pub_")
     most = MAKING[model.term_format].make(
         warehouse, terms, k, request.seed, grouped=grouped,
-        longest_unproved=partial(longest_unproved, warehouse, chunks, k, terms.m), carrier=carrier,
+        judge=Judge(partial(longest_unproved, warehouse, chunks, k, terms.m)), carrier=carrier,
     )  # fmt: skip
-    return {} if most is None else {"chunk_terms": most}
+    return _limited(most), terms
+
+
+def _limited(chunk_terms: int | None) -> dict[str, int]:
+    return {} if chunk_terms is None else {"chunk_terms": chunk_terms}
 
 
 def _release_rows(
     release: Release, request: Request, terms: DisassociationParameters, carrier: Carrier | None
-) -> dict[str, int]:
+) -> tuple[dict[str, int], DisassociationParameters]:
     """The same where whole rows are taken apart, in clusters of whole groups."""
     warehouse, k = release.warehouse, request.model.k
     load_rows(warehouse, release.dataset, release.quarter, terms)
@@ -127,10 +142,68 @@ def _release_rows(
             longest_untold(warehouse, chunks, terms.m),
         )
 
+    def told_too_much() -> list[tuple[int, str]]:
+        promised = _promised(terms, term_k, most_of_an_item(warehouse), _largest(release))
+        shares = told_of_release(
+            release,
+            promised.released("chunks"),
+            chunks,
+            _placed_rows(release),
+            _thresholds(release),
+        )
+        return sorted({(t.cluster, term) for t in shares if not t.passed for term in t.mixed})
+
     most = MAKING["chunks"].make(
-        warehouse, terms, k, request.seed, grouped=True, longest_unproved=unproved, carrier=carrier
+        warehouse, terms, k, request.seed, grouped=True,
+        judge=Judge(unproved, told_too_much), carrier=carrier,
+    )  # fmt: skip
+    held = most_of_an_item(warehouse)
+    return _limited(most), _promised(terms, term_k, held, _largest(release))
+
+
+def _promised(
+    terms: DisassociationParameters, term_k: int, held: int, largest: int
+) -> DisassociationParameters:
+    """The terms with how many cases of its cluster hold an item without a count, at most.
+
+    Fewer than k of the terms do, unless a term had to be told so that k cases could hold: then
+    nothing is said but that a cluster has no more cases.
+    """
+    return replace(terms, item_cases=term_k - 1 if held < term_k else largest)
+
+
+def _largest(release: Release) -> int:
+    """Cases of the largest cluster."""
+    return int(release.warehouse.value(query(TOPIC, "largest_cluster")) or 0)
+
+
+def _thresholds(release: Release) -> dict[str, Fraction]:
+    """Of the sensitive values, before the catalog has them."""
+    found = release.warehouse.rows(query(TOPIC, "grouped_thresholds"))
+    return {term: Fraction(num, den) for term, num, den in found}
+
+
+def _placed_rows(release: Release) -> str:
+    """The query of (region, case_id, cluster) before there are views."""
+    dataset = release.visible_dataset
+    shown = public_regions(dataset, temporary("srsql_region", alias="r"))
+    pairs: list[exp.Expr] = []
+    for name in region_columns(dataset):
+        pairs += [exp.Literal.string(name), column(name, "g")]
+    return (
+        exp.select(
+            exp.cast(exp.Anonymous(this="json_object", expressions=pairs), "VARCHAR").as_("region"),
+            column("case_no", "b").as_("case_id"),
+            column("cluster_no", "c").as_("cluster"),
+        )
+        .from_(temporary("srsql_cluster", alias="c"))
+        .join(
+            temporary("srsql_basket_case", alias="b"),
+            on=column("record_no", "c").eq(column("record_no", "b")),
+        )
+        .join(shown.subquery("g"), on=column("part", "b").eq(column("group_no", "g")))
+        .sql("duckdb")
     )
-    return {} if most is None else {"chunk_terms": most}
 
 
 def release_thresholds(release: Release) -> None:
@@ -141,7 +214,8 @@ def release_thresholds(release: Release) -> None:
 def terms_inferred(release: Release, terms: DisassociationParameters) -> int:
     """How many terms of clusters follow from known ones, before the views are there."""
     tables = PublishedTerms.in_schema("temp", "main", prefix="srsql_pub_")
-    return inferred(release_shares(release, terms.released("chunks"), tables))
+    told = release_shares(release, terms.released("chunks"), tables, _placed_rows(release))
+    return inferred(told)
 
 
 def usual_ids(request: Request) -> Ids | None:

@@ -591,6 +591,8 @@ class Run:
                 self.of_side("measure", side, "measure", "contingency"),
                 self.shown(side, self.prior[side]),
             )
+            if self._tells_clusters(side):
+                self.warehouse.run(self.of_side("measure_of_clusters", side, "measure"))
         if ORIGINAL in self.sides:
             self.warehouse.run(query(_TABLES, "bias"))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from srsql.engine.errors import SignalError
-from srsql.engine.signals.clusters import ToldPairs, cluster_tables, item_means
+from srsql.engine.signals.clusters import ToldPairs, cluster_tables, item_records
 from srsql.engine.signals.rules import AGE, SEX, Counting, Rule, did_you_mean, granules, leaves
 from srsql.engine.warehouse.catalog import normalized, raw_term, term_key, term_keys
 from srsql.engine.warehouse.layout import derived, key_column, raw_table
@@ -279,9 +279,8 @@ def load_cases(warehouse: Warehouse, scope: Scope, side: str) -> None:
     for name, rows in side_tables(scope, side).items():
         warehouse.run(create(temporary(side_table(side, name)), rows, temp=True))
     if scope.told is not None and side == RELEASED:
-        means = item_means(warehouse, scope.told)
         statement = query("signals/tables", "item_mean", item_mean=side_table(side, "item_mean"))
-        warehouse.run(statement, {"sides": list(means), "means": list(means.values())})
+        warehouse.run(statement, item_records(warehouse, scope.told))
 
 
 def side_tables(scope: Scope, side: str) -> dict[str, exp.Query]:

@@ -5,7 +5,8 @@ a reaction or both, within conditions on quasi-identifiers, is therefore known w
 
 *Claim*: for each cell of a pair's table, ``lower`` and ``upper`` (``srsql.term_pairs`` and
 ``srsql.cluster_contingency``) are the least and the largest number of cases over all datasets that
-fit the published tables and all values of the regions; both are reached.
+fit the published tables and all values of the regions; both are reached, unless what regions keep
+of their thresholds stands against it, which would narrow them.
 
 *Proof.* (1) Clusters share nothing, so that the ends of a sum over clusters are the sums of their
 ends. Let a cluster P have n records. (2) A dataset fits P if each chunk's subrecords lie on as many
@@ -13,12 +14,13 @@ different records, and each item of the item chunk on some record; chunks are in
 reaction be in a chunk with r11 subrecords that hold the drug as well, r10 with the drug alone and
 r01 with the reaction alone, and let r00 of the n records have neither there. The other chunks that
 tell the drug (in another role, or without a count) have it on sets of sizes d1, d2 ... that lie
-anywhere, an item without a count having any size from 1 to n. Their union U meets a set of r
+anywhere, an item without a count having any size from 1 to t, what the release promises
+(``item_cases``; n where it promises nothing). Their union U meets a set of r
 records in max(0, max(d) + r - n) of them at least, all sets beginning with the other records in
 one order, and in min(r, d1 + d2 + ...) at most, each going to records of the set that no other one
 has taken. With the sets on r01 this gives the ends of a (both) and c (reaction alone), with those
 on r00 the ends of b (drug alone) and d (neither). A reaction without a count lies on any set of 1
-to n records: the ends are at 1 and n, U being as small or as large as it can be. (3) The records
+to t records: the ends are at 1 and t, U being as small or as large as it can be. (3) The records
 of P that meet the condition are the rows whose region lies within it, ``cluster.lower`` of them,
 and any of the rows whose region meets it, ``cluster.upper`` with the former. A dataset that fits
 still fits when two records of P are exchanged: so x records of a cell, whichever they are, may be
@@ -79,6 +81,16 @@ class ClusterViews:
     def item_mean(self, warehouse: Warehouse, attribute: str) -> float:
         """Of how many records of its cluster an item without a count is told on average."""
         return item_mean(warehouse, PublishedTerms.in_schema(self.schema), attribute)
+
+    def item_cases(self, warehouse: Warehouse) -> int | None:
+        """Records of its cluster that hold an item without a count, at most, as the release
+        promises; None: early releases promise nothing of it."""
+        if "item_cases" not in warehouse.columns(self.schema, "manifest"):
+            return None
+        told = exp.select(exp.func("max", column("item_cases", "m")))
+        told = told.from_(table(self.schema, "manifest", alias="m"))
+        found = warehouse.value(told.sql("duckdb"))
+        return None if found is None else int(found)
 
     def items(self, attribute: str) -> exp.Select:
         """(cluster, chunk, subrecord, name, qualifier) of the items of an attribute.
@@ -190,9 +202,9 @@ def cluster_tables(
     }  # fmt: skip
 
 
-def item_means(warehouse: Warehouse, told: ToldPairs) -> dict[str, float]:
-    """Side (``drug``, ``reaction``) -> of how many records an item without a count is told."""
-    return {
-        side: told.views.item_mean(warehouse, attribute)
-        for side, attribute in (("drug", told.drug), ("reaction", told.reaction))
-    }
+def item_records(warehouse: Warehouse, told: ToldPairs) -> dict[str, list[object]]:
+    """Side by side, as parameters: ``sides`` (drug, reaction), of how many records an item without
+    a count is told on average (``means``), and at most (``mosts``, None: of all of its cluster)."""
+    most = told.views.item_cases(warehouse)
+    means = [told.views.item_mean(warehouse, name) for name in (told.drug, told.reaction)]
+    return {"sides": ["drug", "reaction"], "means": [*means], "mosts": [most, most]}

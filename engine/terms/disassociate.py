@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from srsql.engine.errors import NoGroupError, ReleaseError
 from srsql.engine.terms.parameters import DisassociationParameters
@@ -121,6 +122,7 @@ def disassociate(
     chunk_clusters(warehouse, k, m, sizes.chunk_terms, carrier)
     if sizes.whole_groups:
         warehouse.run(query(TOPIC, "bound_chunks"), {"k": k, "m": m})
+        put_apart(warehouse, warehouse.rows(query(TOPIC, "held_often"), {"k": k}))
     warehouse.run_step("terms/disassociate", parameters)
     reconstruct(warehouse, seed)
 
@@ -176,6 +178,16 @@ def _derived(seed: int | None, use: str) -> int | None:
     return int.from_bytes(hashlib.sha256(f"{seed}/disassociation/{use}".encode()).digest()[:7])
 
 
+@dataclass(frozen=True)
+class Judge:
+    """Who checks a release, as far as its maker asks."""
+
+    longest_unproved: Callable[[], int]
+    """The terms of the longest chunk that they cannot prove."""
+    told_too_much: Callable[[], list[tuple[int, str]]] = list
+    """Cluster and term of what is told above its threshold in some region, beside other terms."""
+
+
 def make_chunks(
     warehouse: Warehouse,
     terms: DisassociationParameters,
@@ -183,14 +195,15 @@ def make_chunks(
     seed: int,
     *,
     grouped: bool,
-    longest_unproved: Callable[[], int],
+    judge: Judge,
     carrier: Carrier | None = None,
 ) -> int | None:
     """Fill the tables ``srsql_pub_*`` of clusters and chunks from the baskets.
 
     That the chunks are k^m-anonymous follows from how they are made, but who checks a release has
     to find it out anew, in so many steps. Where that fails they are made again of half as many
-    terms as the longest that failed. It ends: a chunk of one term is proved by counting.
+    terms as the longest that failed. It ends: a chunk of one term is proved by counting. Then what
+    is told too much of regions gets chunks of its own, which tell of no other term.
 
     Args:
         warehouse: with the baskets and the policy.
@@ -198,7 +211,7 @@ def make_chunks(
         k: records that any m known terms leave at least.
         seed: of the reconstructed dataset.
         grouped: clusters lie inside QID-groups.
-        longest_unproved: asks who checks for the terms of the longest chunk that they cannot prove.
+        judge: who checks the release.
         carrier: see :func:`disassociate`.
 
     Returns:
@@ -226,9 +239,12 @@ def make_chunks(
         disassociate(warehouse, k=term_k, m=terms.m, sizes=sizes, seed=seed, carrier=carrier)
 
     make()
-    while (longest := longest_unproved()) > 1:
+    while (longest := judge.longest_unproved()) > 1:
         sizes = replace(sizes, chunk_terms=longest // 2)
         make()
+    while found := judge.told_too_much():
+        put_apart(warehouse, found)
+        warehouse.run_step("terms/disassociate", step_parameters(term_k, terms.m, sizes, None))
     if grouped:
         if not whole:
             warehouse.run_step("terms/small_parts")
@@ -236,6 +252,24 @@ def make_chunks(
         warehouse.run_step("terms/renumber", {"order_seed": None})
         reconstruct(warehouse, seed)  # over all clusters
     return sizes.chunk_terms if sizes.chunk_terms < CHUNK_TERMS else None
+
+
+def put_apart(warehouse: Warehouse, found: Sequence[tuple[Any, ...]]) -> None:
+    """Give each of some terms (cluster, term), which k records hold or more, a chunk of its own.
+
+    What is left of a chunk without a term is as k^m-anonymous as it was, and a chunk of one term is
+    so where the chunk was from which it comes.
+    """
+    if not found:
+        return
+    clusters, names = zip(*found, strict=True)
+    warehouse.run(query(TOPIC, "put_apart"), {"clusters": list(clusters), "terms": list(names)})
+
+
+def most_of_an_item(warehouse: Warehouse) -> int:
+    """Records that hold an item without a count, of the one in its cluster that most do; 0: none is
+    without."""
+    return int(warehouse.value(query(TOPIC, "most_of_an_item")) or 0)
 
 
 def least_for_thresholds(warehouse: Warehouse) -> int:

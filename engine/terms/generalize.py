@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.terms.disassociate import make_chunks
+from srsql.engine.terms.disassociate import Judge, make_chunks
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.warehouse.carriers import Carrier
 from srsql.engine.warehouse.releases import TermFormat
@@ -46,7 +45,7 @@ def make_nodes(
     seed: int,
     *,
     grouped: bool,
-    longest_unproved: Callable[[], int],
+    judge: Judge,
     carrier: Carrier | None = None,
 ) -> int | None:
     """Fill the tables ``srsql_pub_*`` of generalized terms from the baskets.
@@ -69,7 +68,7 @@ class _Make(Protocol):
         seed: int,
         *,
         grouped: bool,
-        longest_unproved: Callable[[], int],
+        judge: Judge,
         carrier: Carrier | None = None,
     ) -> int | None: ...
 

@@ -168,6 +168,10 @@ class DisassociationParameters:
         of="--terms disassociate",
     )
 
+    item_cases: int | None = None
+    """Cases of its cluster that hold an item without a count, at most, where whole rows are taken
+    apart; nobody asks for it. None: it is not known yet, or not promised."""
+
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
         read_fields(self, ReleaseError)
@@ -210,7 +214,7 @@ class DisassociationParameters:
         """The same as a release of them is checked and measured."""
         return ReleasedTerms(
             self.attributes, self.m, self.diversity, self.repeated, term_format, self.kept_apart,
-            self.term_k, self.term_cases,
+            self.term_k, self.term_cases, self.item_cases,
         )  # fmt: skip
 
     def facts(self, k: int, tells: Literal["chunks", "nodes"]) -> dict[str, str | int]:
@@ -238,10 +242,12 @@ class DisassociationParameters:
         return {
             "term_k": term_k,
             "term_cases": cases,
+            **({} if self.item_cases is None else {"item_cases": self.item_cases}),
             **linked,
             "terms_guarantee": rows_guarantee(
                 ", ".join(self.attributes), min(k, term_k), self.m, linked=self.link_quarters
             )
+            + rows_promise(term_k, self.item_cases)
             + self._inference,
         }
 
@@ -327,9 +333,31 @@ def rows_guarantee(attributes: str, k: int, m: int, *, linked: bool) -> str:
         f"{attributes} are told of clusters of whole groups and of no row: whoever "
         f"knows the quasi-identifiers of a patient of this release and {some} is left with at "
         f"least {k} cases, each of which holds all of them in some dataset that fits what is "
-        "released. Where all datasets that fit are equally likely, and an item without a count is "
-        "held once, no sensitive value is likelier than its threshold, whatever of these is known. "
-        f"{over}An item without a count may be held by all cases of its cluster."
+        f"released. {over}"
+    )
+
+
+def rows_promise(term_k: int, item_cases: int | None) -> str:
+    """What else holds of them: thresholds, and how many cases hold an item without a count.
+
+    ``item_cases``: None of releases that early versions made, which promised less.
+    """
+    if item_cases is None:
+        return (
+            "Where all datasets that fit are equally likely, and an item without a count is held "
+            "once, no sensitive value is likelier than its threshold, whatever of these is known. "
+            "An item without a count may be held by all cases of its cluster."
+        )
+    items = (
+        f"An item without a count is held by fewer than {term_k} cases of its cluster."
+        if item_cases < term_k
+        else "An item without a count may be held by all cases of its cluster."
+    )
+    return (
+        "In each region of a cluster no sensitive value is held by a larger share of the cases "
+        "than its threshold. Where all datasets that fit and keep this are equally likely, no "
+        "sensitive value of a case is likelier than its threshold, whatever of these is known. "
+        f"{items}"
     )
 
 

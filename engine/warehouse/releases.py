@@ -353,6 +353,9 @@ class ReleasedTerms:
     """k of the terms; None: that of the release."""
     term_cases: int | None = None
     """Least number of cases in a cluster of whole groups; None: no whole rows are taken apart."""
+    item_cases: int | None = None
+    """Cases of its cluster that hold an item without a count, at most; None: that, and what each
+    region of a cluster keeps, is not promised."""
 
     @property
     def whole_rows(self) -> bool:
@@ -370,10 +373,10 @@ def released_terms(warehouse: Warehouse, release_id: int) -> ReleasedTerms | Non
     rows = warehouse.rows(query(TOPIC, "disassociated"), {"release_id": release_id})
     if not rows:
         return None
-    _, m, diversity, repeated, term_format, term_k, term_cases = rows[0]
+    _, m, diversity, repeated, term_format, term_k, term_cases, item_cases = rows[0]
     return ReleasedTerms(
         tuple(row[0] for row in rows), m, diversity, repeated, term_format,
-        term_k=term_k, term_cases=term_cases,
+        term_k=term_k, term_cases=term_cases, item_cases=item_cases,
     )  # fmt: skip
 
 

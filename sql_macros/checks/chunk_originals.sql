@@ -172,3 +172,65 @@ found AS (
 
 SELECT unnest(srsql.check_row(release_id, 'check_projection', f.scope, f.violating, f.total, 0))
 FROM found AS f;
+
+-- What:    no item without a count is held by more records of its cluster than is promised.
+-- Inputs:  most: records.
+-- Outputs: one uniform row (scope 'item').
+-- Source:  SPEC section 18.
+CREATE OR REPLACE MACRO srsql.check_item_cases(item_chunks, originals, members, most, release_id)
+AS TABLE
+WITH held AS (
+    SELECT i.cluster, i.term, count(DISTINCT o.record) AS records
+    FROM query_table(item_chunks) AS i
+    INNER JOIN query_table(members) AS m ON i.cluster = m.cluster
+    INNER JOIN query_table(originals) AS o ON m.record = o.record AND i.term = o.term
+    GROUP BY i.cluster, i.term
+),
+
+found AS (
+    SELECT count(*) FILTER (WHERE h.records > most) AS violating, count(*) AS total FROM held AS h
+)
+
+SELECT unnest(srsql.check_row(release_id, 'check_item_cases', 'item', f.violating, f.total, 0))
+FROM found AS f;
+
+-- What:    no sensitive value is held by a larger share of a region's cases in a cluster than its
+--          threshold.
+-- Inputs:  places(record, region, cluster): of every record; values(record, value), distinct;
+--          thresholds(value, theta_num, theta_den).
+-- Outputs: one uniform row (scope 'value of a region in a cluster'); a value without a threshold
+--          violates.
+-- Source:  SPEC section 18.
+CREATE OR REPLACE MACRO srsql.check_region_caps(places, record_values, thresholds, release_id)
+AS TABLE
+WITH
+cell AS (
+    SELECT p.cluster, p.region, count(DISTINCT p.record) AS records
+    FROM query_table(places) AS p
+    GROUP BY p.cluster, p.region
+),
+
+held AS (
+    SELECT p.cluster, p.region, v.value, count(DISTINCT p.record) AS holders
+    FROM query_table(places) AS p
+    INNER JOIN query_table(record_values) AS v ON p.record = v.record
+    GROUP BY p.cluster, p.region, v.value
+),
+
+found AS (
+    SELECT
+        count(*) FILTER (
+            WHERE coalesce(h.holders * t.theta_den > t.theta_num * c.records, true)
+        ) AS violating,
+        count(*) AS total
+    FROM held AS h
+    INNER JOIN cell AS c ON h.cluster = c.cluster AND h.region = c.region
+    LEFT JOIN query_table(thresholds) AS t ON h.value = t.value
+)
+
+SELECT unnest(
+    srsql.check_row(
+        release_id, 'check_region_caps', 'value of a region in a cluster', f.violating, f.total, 0
+    )
+)
+FROM found AS f;

@@ -5,7 +5,8 @@
 --   'reaction'; chunk 0 is the item chunk, in which every item is a subrecord of its own. One name
 --   may stand for several items, such as a drug in several roles, but a reaction is one item.
 -- Every dataset that fits is as possible as any other: subrecords lie on any records of their
--- cluster, independently in each chunk, and an item without a count on any of them, one at least.
+-- cluster, independently in each chunk, and an item without a count on any of them, one at least
+-- and as many at most as the release promises.
 -- What is published has the chunks of each cluster alone: there are no joint clusters.
 
 -- What:    how many records of each cluster meet a condition.
@@ -45,8 +46,8 @@ struct_pack(
 );
 
 -- What:    how many records of a cluster hold each drug and each reaction, and by which chunks.
--- Inputs:  crowd: cluster_weights; holdings; means(side, mean): of how many records an item without
---          a count is told on average.
+-- Inputs:  crowd: cluster_weights; holdings; means(side, mean, most): of how many records an item
+--          without a count is told on average, and at most (NULL: of all of its cluster).
 -- Outputs: side, name, cluster, least, mean, most, places: a list of STRUCT(chunk, least, most,
 --          missed), missed being the share of the records that do not hold it by this chunk.
 -- How:     sets of a <= b records of n have between b and min(n, a + b) in their union, and any
@@ -68,7 +69,10 @@ told AS (
         struct_pack(
             chunk := h.chunk,
             least := CASE WHEN h.chunk = 0 THEN 1 ELSE h.subrecords END::BIGINT,
-            most := CASE WHEN h.chunk = 0 THEN c.records ELSE h.subrecords END::BIGINT,
+            most := CASE
+                WHEN h.chunk = 0 THEN least(c.records, h.subrecords * coalesce(m.most, c.records))
+                ELSE h.subrecords
+            END::BIGINT,
             missed := CASE
                 WHEN h.chunk = 0 THEN (1 - least(1, m.mean / c.records)) ** h.subrecords
                 ELSE 1 - h.subrecords / c.records
@@ -99,7 +103,7 @@ GROUP BY t.side, t.name, t.cluster;
 --          r01 with the reaction alone, and let r00 records have neither. The other chunks of the
 --          drug have it on some set U of lo to hi of the n records, any set of such a size. Of r
 --          records, U has between max(0, lo + r - n) and min(r, hi): so many of r01 go to a, and so
---          many of r00 of b. A reaction without a count lies on any set of 1 to n records.
+--          many of r00 of b. A reaction without a count lies on any set of 1 to r.most records.
 CREATE OR REPLACE MACRO srsql.cluster_tables(margins, crowd, holdings, pairs) AS TABLE
 WITH
 wanted AS (
@@ -112,6 +116,7 @@ met AS (
         w.reaction,
         r.cluster,
         r.least AS with_reaction,
+        r.most AS with_reaction_most,
         r.mean AS with_reaction_mean,
         r.places[1].chunk AS chunk,
         d.places,
@@ -190,12 +195,12 @@ ends AS (
                 ]
             ELSE [
                 greatest(0, s.lo + 1 - s.records),
-                s.hi,
-                0,
+                least(s.hi, s.with_reaction_most),
+                greatest(0, s.lo - s.with_reaction_most),
                 least(s.hi, s.records - 1),
                 0,
-                s.records - s.lo,
-                0,
+                least(s.with_reaction_most, s.records - s.lo),
+                greatest(0, s.records - s.hi - s.with_reaction_most),
                 s.records - s.lo
             ]
         END::BIGINT[] AS n

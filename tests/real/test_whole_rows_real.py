@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from oracles.region_caps import Cluster, by_counting
 from oracles.whole_rows import Candidates
 from support.real_data import needs
+from support.released import rows
 from support.whole_rows import FAERS, VAERS, Source, released
 
 from srsql.engine.api.engine import Engine
@@ -19,6 +23,8 @@ SAMPLE = 500
 """Targets of which every set of three items is looked at."""
 QUARTER = needs("faers/faers_ascii_2022Q4.zip")
 YEARS = needs("vaers")
+SENSITIVE = {"faers": ("pt", "indi_pt"), "vaers": ("symptom",)}
+"""Dataset -> the attributes of which the items have thresholds."""
 ALL = [
     *(pytest.param(FAERS, "2022Q4", k, marks=QUARTER, id=f"2022Q4-{k}") for k in (3, 5, 10)),
     *(
@@ -56,6 +62,37 @@ def test_every_set_of_three_items_of_a_sample_of_targets_leaves_k_candidates(
     left = Candidates(shown, clusters).left({each: targets[each] for each in drawn}, 3, k)
     assert left.fewest >= k
     assert not left.lost
+
+
+@pytest.mark.parametrize("theta", [None, "0.4", "0.2"])
+@pytest.mark.parametrize(("source", "period", "k"), ALL)
+def test_no_value_is_likelier_in_a_region_than_its_threshold_within_the_caps(
+    source: Source, period: str, k: int, theta: str | None, tmp_path: Path, real: Real
+) -> None:
+    with Engine(opened(source, tmp_path, real), dataset=source.name) as engine:
+        shown, clusters, _ = released(engine, source, period, k, 2, theta)
+        thresholds = {
+            value: Fraction(num, den)
+            for value, num, den in engine.con.execute(
+                "SELECT t.term, t.theta_num, t.theta_den FROM srsql.threshold AS t"
+            ).fetchall()
+        }
+        (told,) = rows(engine.con, f"FROM release_{period.lower()}.manifest")
+    assert told["item_cases"] == k - 1
+    regions = Counter((row.cluster, row.region) for row in shown)
+    sensitive = SENSITIVE[source.name]
+    looked_at = 0
+    for cluster in clusters.records:
+        sizes = tuple(sorted(n for (c, _), n in regions.items() if c == cluster))
+        chunks = tuple(tuple(chunk) for chunk in clusters.chunks[cluster])
+        items = frozenset(clusters.items[cluster])
+        terms = {term for chunk in chunks for held in chunk for term in held} | items
+        values = {t: t.partition(":")[2] for t in terms if t.partition(":")[0] in sensitive}
+        published = Cluster(sizes, chunks, items)
+        for place in by_counting(published, values, thresholds, k - 1, 2):
+            looked_at += 1
+            assert place.worst() <= thresholds[place.value], (cluster, place)
+    assert looked_at > 1000
 
 
 def opened(source: Source, folder: Path, real: Real) -> Path:

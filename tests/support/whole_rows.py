@@ -50,12 +50,16 @@ SOURCES = {source.name: source for source in (FAERS, VAERS)}
 
 
 def released(
-    engine: Engine, source: Source, period: str, k: int, m: int
+    engine: Engine, source: Source, period: str, k: int, m: int, theta: str | None = None
 ) -> tuple[list[Row], Clusters, Targets]:
-    """Release a period; its rows and clusters, and what is true of everybody in it."""
+    """Release a period; its rows and clusters, and what is true of everybody in it.
+
+    ``theta``: of all values; None: by their frequency.
+    """
+    given = {} if theta is None else {"theta": theta}
     made = engine.release(
         period, model="ms", k=k, m=m, terms="disassociate", term_attributes="all", seed=1,
-        on_infeasible="withhold",
+        on_infeasible="withhold", **given,
     )  # fmt: skip
     return read(engine, source, period, made.schema)
 

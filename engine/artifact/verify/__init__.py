@@ -6,6 +6,7 @@ promise, and the macros of ``checks`` for k^m-anonymity.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,6 +127,14 @@ SUPPRESSED = (
     "{quarter}: which cases have a value that no row of theirs shows: thresholds bound published "
     "values, and values of up to {cases:,} of its cases are suppressed so that they hold"
 )
+FIGURES = (
+    "{quarter}: the figures {names} of the manifest: what they count is not published, so that "
+    "they are the word of whoever published it"
+)
+NEW_IDS = (
+    "{quarter}: that the cases whose ids are in no earlier artifact are new: ids that were made "
+    "anew look the same"
+)
 NOT_THEIR_IDS = (
     "{quarter}: that {ids:,} number(s) in texts, which are ids of other reports or cases as well, "
     "stand for something else, as its publisher says"
@@ -134,6 +143,29 @@ OF_OTHERS = (
     "{quarter}: that {page} says what the released rows say, since {why}: read it as the word of "
     "whoever published it"
 )
+
+
+SHOWN_FIGURES = frozenset({
+    "theta", "epsilon", "m", "l", "term_k", "term_cases", "item_cases", "terms_inferred",
+    "term_key", "released_cases", "released_reports", "union_below_k_percent",
+    "union_one_candidate_percent",
+})  # fmt: skip
+"""Of a manifest's parameters and counts, the numbers that some check compares with the rows, or
+with what the artifact says elsewhere and would have to be forged as well. All others are named."""
+_NUMBER = re.compile(r"-?[0-9]+([./][0-9]+)?")
+
+
+def figures(manifest: Manifest) -> dict[str, int | str]:
+    """Every number among the parameters and the counts of a manifest, by its name."""
+    counts = {n: v for n, v in manifest.counts.model_dump().items() if v is not None}
+    told = manifest.parameters | counts
+    return {name: value for name, value in told.items() if _NUMBER.fullmatch(str(value))}
+
+
+def figures_not_shown(manifest: Manifest) -> list[str]:
+    """The numbers that nothing in the artifact can refute, by name."""
+    names = sorted(figures(manifest).keys() - SHOWN_FIGURES)
+    return [FIGURES.format(quarter=manifest.quarter, names=", ".join(names))] if names else []
 
 
 @dataclass(frozen=True)

@@ -328,11 +328,14 @@ def _term_faults(manifest: Manifest) -> list[str]:
             term_k=claim.k,
             term_cases=claim.cases,
             link_quarters=parameters.get("linked_quarters") == "yes",
+            item_cases=told_item_cases(manifest),
         ).facts(manifest.k, "chunks")
     except ReleaseError as error:
         return [f"the terms are none: {error}"]
     due: dict[str, str | int] = {
-        name: facts[name] for name in ("terms", "m", "l", "term_k", "term_cases") if name in facts
+        name: facts[name]
+        for name in ("terms", "m", "l", "term_k", "term_cases", "item_cases")
+        if name in facts
     }
     if written_here(manifest):
         due["terms_guarantee"] = facts["terms_guarantee"]
@@ -348,6 +351,14 @@ def _term_faults(manifest: Manifest) -> list[str]:
         if table.name not in TERM_TABLES
         and column.name in {name.partition("/")[0] for name in claim.attributes}
     ]
+
+
+def told_item_cases(manifest: Manifest) -> int | None:
+    """Cases of its cluster that hold an item without a count, at most; None: early artifacts, and
+    those whose whole rows are not taken apart, tell nothing of it."""
+    told = manifest.parameters.get("item_cases")
+    whole = manifest.terms is not None and manifest.terms.whole_rows
+    return told if whole and isinstance(told, int) and not isinstance(told, bool) else None
 
 
 def _key_faults(manifest: Manifest) -> Iterator[str]:

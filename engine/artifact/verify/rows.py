@@ -20,7 +20,11 @@ from srsql.engine.artifact.format import (
     Table,
 )
 from srsql.engine.artifact.verify import Check
-from srsql.engine.artifact.verify.contradictions import hierarchy_faults, uniform_faults
+from srsql.engine.artifact.verify.contradictions import (
+    hierarchy_faults,
+    told_item_cases,
+    uniform_faults,
+)
 from srsql.engine.artifact.verify.files import Thresholds, read_hierarchies, read_thresholds
 from srsql.engine.artifact.verify.reading import (
     loaded,
@@ -34,6 +38,7 @@ from srsql.engine.artifact.verify.term_keys import (
     spelling_faults,
 )
 from srsql.engine.checks import measured
+from srsql.engine.checks.region_caps import Promise, read_cells
 from srsql.engine.checks.term_chunks import (
     KERNELS,
     breaches,
@@ -397,14 +402,17 @@ def check_chunks(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifes
     faults_of_values: list[str] = []
     if claim.whole_rows:
         thresholds = read_thresholds(folder, manifest)
-        told = list(_told(reader, manifest, tables, thresholds))
-        others = list(_told_of_others(reader, manifest, tables))
+        clustered = _clustered(manifest).sql("duckdb")
+        promise = _promise(reader, manifest, thresholds, clustered)
+        told = list(_told(reader, manifest, tables, promise))
+        others = list(_told_of_others(reader, manifest, tables, promise))
         call = cluster_call(tables, manifest.k, 0)
-        rows += measured(reader, [call], {ROWS: _clustered(manifest).sql("duckdb")})
+        rows += measured(reader, [call], {ROWS: clustered})
         shares = known_shares(told, others, 0)
         rows += shares
         faults_of_values = _threshold_faults(thresholds, {each.value for each in told})
         faults_of_values += uniform_faults(*thresholds, manifest.parameters.get("theta"))
+        faults_of_values += _item_faults(reader, manifest, tables)
         faults_of_values += [*share_faults(others), *_inference_faults(manifest, inferred(shares))]
     broken = [row for row in rows if row.passed is False]
     faults = breaches(reader, tables, k, claim.m) if broken else []
@@ -415,25 +423,57 @@ def check_chunks(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifes
     return [Check("terms", faults, sum(known[name] for name in TERM_TABLES))]
 
 
-def _told(
-    reader: _Reader, manifest: Manifest, tables: PublishedTerms, thresholds: Thresholds
-) -> Iterator[Told]:
-    """What items tell of values, by the thresholds of the artifact."""
+def _promise(
+    reader: _Reader, manifest: Manifest, thresholds: Thresholds, clustered: str
+) -> Promise:
+    """What the artifact promises of the regions of its clusters; early ones promise nothing, so
+    that no region is known to keep a threshold.
+
+    ``clustered``: the query of (region, case_id, cluster).
+    """
     assert manifest.terms is not None
     theta = {
         value: Fraction(num, den) for value, num, den in zip(*thresholds, strict=True) if den > 0
     }
     kind = KeyedItems if manifest.term_key else Items
+    most = told_item_cases(manifest)
+    cells = {} if most is None else read_cells(reader, clustered)
     items = kind(frozenset(manifest.terms.sensitive or ()))
-    yield from told_values(reader, tables, items, theta, manifest.terms.m)
+    return Promise(items, theta, cells, 1 if most is None else most)
 
 
-def _told_of_others(reader: _Reader, manifest: Manifest, tables: PublishedTerms) -> Iterator[Told]:
+def _told(
+    reader: _Reader, manifest: Manifest, tables: PublishedTerms, promise: Promise
+) -> Iterator[Told]:
+    """What items tell of values, by the thresholds of the artifact."""
+    assert manifest.terms is not None
+    m = manifest.terms.m
+    yield from told_values(reader, tables, promise.items, promise.thresholds, m, promise)
+
+
+def _told_of_others(
+    reader: _Reader, manifest: Manifest, tables: PublishedTerms, promise: Promise
+) -> Iterator[Told]:
     """What items tell of the terms without a threshold, by the l of the artifact."""
     assert manifest.terms is not None
     items = OtherItems(frozenset(manifest.terms.sensitive or ()))
     bound = Fraction(1, manifest.terms.diversity)
-    yield from told_values(reader, tables, items, bound, manifest.terms.m)
+    yield from told_values(reader, tables, items, bound, manifest.terms.m, promise)
+
+
+def _item_faults(reader: _Reader, manifest: Manifest, tables: PublishedTerms) -> list[str]:
+    """Items without a count are promised to be of other numbers of cases than can be."""
+    told = manifest.parameters.get("item_cases")
+    if told is None or manifest.terms is None:
+        return []
+    ((largest,),) = reader.rows(f"SELECT max(c.records) FROM {tables.clusters} AS c")
+    due = ((manifest.terms.k or manifest.k) - 1, largest)
+    if told in due:
+        return []
+    return [
+        f"an item without a count is told to be of {told} cases at most, which is neither below k "
+        "of the terms nor all of a cluster"
+    ]
 
 
 def _inference_faults(manifest: Manifest, found: int) -> list[str]:

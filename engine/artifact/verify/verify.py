@@ -31,6 +31,7 @@ from srsql.engine.artifact.verify import (
     CANNOT,
     HISTORY,
     KNOWLEDGE,
+    NEW_IDS,
     NO_ROWS,
     NOISE,
     NOISY,
@@ -43,6 +44,7 @@ from srsql.engine.artifact.verify import (
     Check,
     Verified,
     attacks_left,
+    figures_not_shown,
     history_of,
     ids_join,
     suppressed_cases,
@@ -179,6 +181,7 @@ def verify(
                 else NOT_JOINED.format(quarter=m.quarter)
                 for m in strangers
             ]  # fmt: skip
+        cannot += [NEW_IDS.format(quarter=m.quarter) for _, m in read[1:] if ids_join(m)]
         cannot += [
             SILENT.format(quarter=m.quarter, model=m.model) for _, m in read if "b" not in m.attacks
         ]
@@ -293,6 +296,7 @@ def _check_claims(
 ) -> list[str]:  # fmt: skip
     """Add the checks of what the manifest says was declared; return what is left unproved."""
     unproved = [SEVERAL.format(quarter=manifest.quarter)] if manifest.artifact_version == 1 else []
+    unproved += figures_not_shown(manifest)
     if manifest.perturbed:
         unproved.append(NOISY.format(quarter=manifest.quarter, model=manifest.model))
     if cases := suppressed_cases(manifest):

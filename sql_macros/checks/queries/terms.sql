@@ -43,6 +43,31 @@ SELECT g.case_no, NULL
 FROM temp.main.srsql_grouped AS g
 ANTI JOIN temp.main.srsql_original_term AS o ON g.case_no = o.record;
 
+-- name: values_of_records
+-- The sensitive values of every original record, whose attributes are $attributes, without what
+-- qualifies them: record, value.
+SELECT DISTINCT
+    h.record,
+    CASE
+        WHEN contains(h.attribute, '/') AND contains(h.told, '/')
+            THEN regexp_replace(h.told, '/[^/]*$', '')
+        ELSE h.told
+    END AS value
+FROM (
+    SELECT
+        o.record,
+        split_part(o.term, ':', 1) AS attribute,
+        substr(o.term, instr(o.term, ':') + 1) AS told
+    FROM temp.main.srsql_original_term AS o
+    WHERE list_contains($attributes::VARCHAR[], split_part(o.term, ':', 1))
+) AS h;
+
+-- name: value_thresholds
+-- The thresholds of a release, as checks call them: value, theta_num, theta_den.
+SELECT t.term AS value, t.theta_num, t.theta_den
+FROM srsql.threshold AS t
+WHERE t.release_id = $release;
+
 -- name: sensitive_items
 -- The items of the sensitive terms, whatever their prefix or number: term.
 SELECT DISTINCT i.item AS term

@@ -34,3 +34,14 @@ UPDATE srsql.threshold SET released = true
 WHERE
     release_id = $release_id
     AND term_no IN (SELECT b.value_no FROM temp.main.srsql_term_bound AS b);
+
+-- name: grouped_thresholds
+-- The thresholds of the sensitive values by which cases were grouped: term, theta_num, theta_den.
+SELECT t.term, h.theta_num::BIGINT AS theta_num, h.theta_den::BIGINT AS theta_den
+FROM temp.main.srsql_term AS t
+INNER JOIN temp.main.srsql_theta AS h ON t.term_no = h.term_no;
+
+-- name: largest_cluster
+-- Cases of the largest cluster.
+SELECT max(c.records)
+FROM temp.main.srsql_pub_clusters AS c;

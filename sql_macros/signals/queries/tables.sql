@@ -116,6 +116,27 @@ shrunk AS MATERIALIZED (
 
 SELECT v.* FROM srsql.signal_verdicts('shrunk', 'prior') AS v;
 
+-- name: measure_of_clusters
+-- Where drugs and reactions are told of clusters, cells are means, of which no sample was drawn: in
+-- the place of intervals PRR and ROR have the ends that the ends of the cells give, NULL where one
+-- divides by 0, and what would be an interval of another measure has none.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_measure AS
+SELECT
+    m.* REPLACE (
+        m.a_lower * (m.c_upper + m.d_lower) / nullif((m.a_lower + m.b_upper) * m.c_upper, 0)
+            AS prr_low,
+        m.a_upper * (m.c_lower + m.d_upper) / nullif((m.a_upper + m.b_lower) * m.c_lower, 0)
+            AS prr_high,
+        m.a_lower * m.d_lower / nullif(m.b_upper * m.c_upper, 0) AS ror_low,
+        m.a_upper * m.d_upper / nullif(m.b_lower * m.c_lower, 0) AS ror_high,
+        NULL::DOUBLE AS ic_low,
+        NULL::DOUBLE AS ic_high,
+        NULL::DOUBLE AS ic025,
+        NULL::DOUBLE AS ic975,
+        NULL::DOUBLE AS eb95
+    )
+FROM temp.main.srsql_measure AS m;
+
 -- name: stratum_weights
 -- How far each case meets the conditions of each stratum; filled stratum by stratum. All of them
 -- together (0) and the first one are there even if nobody is in them, so that pairs have tables.
@@ -259,9 +280,13 @@ ANTI JOIN temp.main.srsql_indication AS i
     ON r.case_id = i.case_id AND r.reaction = i.indication;
 
 -- name: item_mean
--- Of how many records of its cluster an item without a count is told on average.
+-- Of how many records of its cluster an item without a count is told on average, and at most
+-- (NULL: of all of them).
 CREATE OR REPLACE TEMP TABLE temp.main.srsql_item_mean AS
-SELECT unnest($sides::VARCHAR[]) AS side, unnest($means::DOUBLE[]) AS mean;
+SELECT
+    unnest($sides::VARCHAR[]) AS side,
+    unnest($means::DOUBLE[]) AS mean,
+    unnest($mosts::BIGINT[]) AS most;
 
 -- name: crowd
 -- How many records of each cluster meet the condition, where whole rows are taken apart.

@@ -47,6 +47,90 @@ FROM srsql.bounded_chunks(
     $m::INTEGER
 ) AS b;
 
+-- name: put_apart
+-- Terms of clusters ($clusters, $terms) get record chunks of their own; the numbers have no gaps.
+CREATE OR REPLACE TEMP TABLE srsql_chunk_term AS
+WITH
+asked AS (
+    SELECT unnest($clusters::INTEGER[]) AS cluster_no, unnest($terms::VARCHAR[]) AS term
+),
+
+moved AS (
+    SELECT DISTINCT a.cluster_no, t.term_no
+    FROM asked AS a
+    INNER JOIN temp.main.srsql_basket_term AS t ON a.term = t.term
+),
+
+placed AS (
+    SELECT
+        c.cluster_no,
+        c.term_no,
+        c.chunk_no,
+        CASE WHEN m.term_no IS NOT NULL THEN c.term_no END AS own,
+        c.chunk_no = 0 AND m.term_no IS NULL AS is_item
+    FROM temp.main.srsql_chunk_term AS c
+    LEFT JOIN moved AS m ON c.cluster_no = m.cluster_no AND c.term_no = m.term_no
+)
+
+SELECT
+    p.cluster_no,
+    CASE
+        WHEN p.is_item THEN 0
+        ELSE dense_rank() OVER (
+            PARTITION BY p.cluster_no, p.is_item
+            ORDER BY p.own NULLS FIRST, CASE WHEN p.own IS NULL THEN p.chunk_no END
+        )
+    END::INTEGER AS chunk_no,
+    p.term_no
+FROM placed AS p
+ORDER BY p.cluster_no, p.term_no;
+
+-- name: held_often
+-- Sensitive terms in the item chunk of a cluster that $k of its records hold or more, unless no
+-- term would be left there: cluster_no, term. Each is there since it and another one that tells the same
+-- value would add up to more than its threshold; what regions keep bounds the value all the same.
+WITH
+held AS (
+    SELECT t.cluster_no, t.term_no, count(*) AS records
+    FROM temp.main.srsql_chunk_term AS t
+    INNER JOIN temp.main.srsql_cluster AS c ON t.cluster_no = c.cluster_no
+    INNER JOIN temp.main.srsql_basket AS b
+        ON c.record_no = b.record_no AND t.term_no = b.term_no
+    WHERE t.chunk_no = 0
+    GROUP BY t.cluster_no, t.term_no
+),
+
+sensitive AS (
+    SELECT DISTINCT n.term_no, n.term
+    FROM temp.main.srsql_basket_term AS n
+    INNER JOIN temp.main.srsql_case_item AS i ON n.term = i.item
+    WHERE i.sensitive
+),
+
+asked AS (
+    SELECT h.cluster_no, s.term, h.records >= $k AND s.term IS NOT NULL AS often
+    FROM held AS h
+    LEFT JOIN sensitive AS s ON h.term_no = s.term_no
+)
+
+SELECT a.cluster_no, a.term
+FROM asked AS a
+WHERE a.often AND a.cluster_no IN (SELECT o.cluster_no FROM asked AS o WHERE NOT o.often)
+ORDER BY a.cluster_no, a.term;
+
+-- name: most_of_an_item
+-- How many records of its cluster hold an item without a count, at most.
+SELECT max(h.records)
+FROM (
+    SELECT count(*) AS records
+    FROM temp.main.srsql_chunk_term AS t
+    INNER JOIN temp.main.srsql_cluster AS c ON t.cluster_no = c.cluster_no
+    INNER JOIN temp.main.srsql_basket AS b
+        ON c.record_no = b.record_no AND t.term_no = b.term_no
+    WHERE t.chunk_no = 0
+    GROUP BY t.cluster_no, t.term_no
+) AS h;
+
 -- name: least_for_thresholds
 -- The most records that a sensitive value needs in a cluster: its terms, divided by its threshold.
 SELECT max(v.records)

@@ -55,7 +55,8 @@ SELECT
     d.repeated,
     d.term_format,
     (r.private_manifest ->> '$.term_k')::INTEGER AS term_k,
-    (r.private_manifest ->> '$.term_cases')::INTEGER AS term_cases
+    (r.private_manifest ->> '$.term_cases')::INTEGER AS term_cases,
+    (r.private_manifest ->> '$.item_cases')::INTEGER AS item_cases
 FROM srsql.disassociated AS d
 INNER JOIN srsql.release AS r ON d.release_id = r.release_id
 WHERE d.release_id = $release_id
