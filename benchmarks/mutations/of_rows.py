@@ -234,8 +234,8 @@ PERSONS = [
 WAITING = [
     _of("waiting", "waiting", "cases wait for ever", "has cases wait longer than they may",
         _text(WAIT, "OR srsql.periods_apart(t.since, o.quarter, o.periods) < $max_delay",
-              "OR true")),
-    _of("waiting", "waiting", "waiting begins anew", "says that cases wait since now",
+              "OR srsql.periods_apart(t.since, o.quarter, o.periods) < 99 + $max_delay")),
+    _of("waiting", "waiting twice", "waiting begins anew", "says that cases wait since now",
         _text(WAIT, "SELECT $release_id, w.case_id, coalesce(t.since, o.quarter) AS since",
               "SELECT $release_id, w.case_id, o.quarter AS since")),
     _of("waiting", "waiting", "those released wait", "has a case wait that it released",

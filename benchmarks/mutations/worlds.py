@@ -171,6 +171,13 @@ WORLDS: dict[str, World] = {
          for label in (ONE, TWO, THREE)],
         [(THREE, "main")],
     ),
+    "waiting twice": World(
+        {ONE: crowd(range(1, 4)), TWO: crowd(range(21, 22), version=2),
+         THREE: crowd(range(41, 58), version=3)},
+        [(label, _with("ppms++", k=5, max_delay=2, on_infeasible="withhold"))
+         for label in (ONE, TWO, THREE)],
+        [(THREE, "main")],
+    ),
     "knowledge": World(
         {ONE: FIRST},
         [(ONE, _with("ms", theta="0.4", knowledge=KNOWN, on_infeasible="withhold"))],
@@ -217,12 +224,12 @@ WORLDS: dict[str, World] = {
         {ONE: MANY}, [(ONE, NOISY | {"model": "full-domain"})], audits=False
     ),
     "terms": World(
-        {ONE: baskets(160)},
-        [(ONE, NOISY | {"model": "disassociation", "k": 4, "theta": "0.5", "m": 2})],
+        {ONE: baskets(400)},
+        [(ONE, NOISY | {"model": "disassociation", "k": 4, "m": 2, "term_attributes": "pt"})],
         [(ONE, "main")], audits=False),
     "terms in groups": World(
         {ONE: baskets(360)},
-        [(ONE, _with("ms", k=4, theta="1", terms="disassociate", m=2))],
+        [(ONE, _with("ms", k=4, theta="1", terms="disassociate", term_attributes="pt", m=2))],
         [(ONE, "main")],
     ),
     "whole rows": World(
@@ -233,7 +240,7 @@ WORLDS: dict[str, World] = {
     ),
     "nodes": World(
         {ONE: baskets(160)},
-        [(ONE, NOISY | {"model": "cba", "k": 4, "theta": "0.5", "m": 2})],
+        [(ONE, NOISY | {"model": "cba", "k": 4, "m": 2, "term_attributes": "pt"})],
         audits=False,
     ),
 }  # fmt: skip
