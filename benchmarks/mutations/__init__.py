@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.mutations.of_rows import OF_ROWS
 from benchmarks.mutations.of_secrets import OF_SECRETS
 from benchmarks.mutations.records import Mutation
-from benchmarks.mutations.runs import BROKEN, SAME, UNCAUGHT, Ran, Worlds, run
+from benchmarks.mutations.runs import BROKEN, RELEASE, SAME, UNCAUGHT, Ran, Worlds, run
 
 MUTATIONS: tuple[Mutation, ...] = (*OF_ROWS, *OF_SECRETS)
 FAILED = (UNCAUGHT, BROKEN, SAME)
@@ -48,18 +48,39 @@ def outcomes(chosen: Sequence[Mutation]) -> dict[str, str]:
         SystemExit: a run without any mutation is refused.
     """
     found: dict[str, str] = {}
-    controls: dict[str, Ran] = {}
     with TemporaryDirectory() as folder:
-        worlds = Worlds(Path(folder))
+        controls = Controls(Worlds(Path(folder)))
         for each in chosen:
-            if each.world not in controls:
-                controls[each.world] = run(worlds, each.world, None)
-                if controls[each.world].by:
-                    raise SystemExit(f"without a mutation, {each.world}: {controls[each.world]}")
-            ran = run(worlds, each.world, each)
-            who = ran.by
-            if not who:  # whoever refuses what the control passes shows that something changed
-                who = SAME if ran.digest == controls[each.world].digest else UNCAUGHT
+            ran = run(controls.worlds, each.world, each)
+            # whoever refuses what a run without the mutation passes shows that something changed
+            whole = ran.by != RELEASE
+            control = controls.of(each.world, whole=whole)
+            who = ran.by or (SAME if ran.digest == control.digest else UNCAUGHT)
             found[each.name] = who
             print(f"{each.family:15} {each.name:38} {who:9} {ran.why[:WHY]}", flush=True)
     return found
+
+
+class Controls:
+    """The worlds without any mutation, each run as far as it is asked for."""
+
+    def __init__(self, worlds: Worlds) -> None:
+        self.worlds = worlds
+        self._released: set[str] = set()
+        self._whole: dict[str, Ran] = {}
+
+    def of(self, name: str, *, whole: bool) -> Ran:
+        """What came of it.
+
+        Raises:
+            SystemExit: somebody refused it.
+        """
+        if name in self._whole or (name in self._released and not whole):
+            return self._whole.get(name, Ran("", "", ""))
+        ran = run(self.worlds, name, None, publishes=whole)
+        if ran.by:
+            raise SystemExit(f"without a mutation, {name}: {ran}")
+        self._released.add(name)
+        if whole:
+            self._whole[name] = ran
+        return ran

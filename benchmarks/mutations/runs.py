@@ -70,8 +70,8 @@ def _ingest(engine: Engine, world: World, folder: Path) -> None:
         world.before(engine)
 
 
-def run(worlds: Worlds, name: str, mutation: Mutation | None) -> Ran:
-    """Release, audit, publish and verify a world.
+def run(worlds: Worlds, name: str, mutation: Mutation | None, *, publishes: bool = True) -> Ran:
+    """Release, audit, publish and verify a world; or (``publishes`` false) release it alone.
 
     The mutation is in what the house runs, which ends with publishing. Whoever verifies has a
     program of their own, without it.
@@ -85,8 +85,11 @@ def run(worlds: Worlds, name: str, mutation: Mutation | None) -> Ran:
         with _repeatable(), applied(mutation), Engine(db) as engine:
             if world.ingests:
                 _ingest(engine, world, folder)
-            by, why, artifacts = _released(engine, world, folder)
-            digest = "" if by else _digest(engine, world)
+            by, why = _released(engine, world)
+            artifacts: dict[str, list[Path]] = {}
+            if not by and publishes:
+                by, why, artifacts = _published(engine, world, folder)
+            digest = "" if by or not publishes else _digest(engine, world)
         if not by:
             with _plain_pages():
                 by, why = _verified(artifacts)
@@ -95,15 +98,21 @@ def run(worlds: Worlds, name: str, mutation: Mutation | None) -> Ran:
     return Ran(by, why, digest)
 
 
-def _released(engine: Engine, world: World, folder: Path) -> tuple[str, str, dict[str, list[Path]]]:
-    artifacts: dict[str, list[Path]] = {}
+def _released(engine: Engine, world: World) -> tuple[str, str]:
     for quarter, options in world.releases:
         try:
             engine.release(quarter, **options)
         except CheckFailedError as error:
-            return RELEASE, str(error), artifacts
+            return RELEASE, str(error)
         except SrsqlError as error:
-            return BROKEN, f"{type(error).__name__}: {error}", artifacts
+            return BROKEN, f"{type(error).__name__}: {error}"
+    return "", ""
+
+
+def _published(
+    engine: Engine, world: World, folder: Path
+) -> tuple[str, str, dict[str, list[Path]]]:
+    artifacts: dict[str, list[Path]] = {}
     for series in world.series if world.audits else ():
         try:
             found = engine.audit(series=series)

@@ -76,6 +76,8 @@ SUSPECTS = crowd(range(1, 121), terms=12)
 KNOWN = Knowledge("a benchmark", (("DRUG 1", "DISEASE 03"), ("DRUG 2", "DISEASE 06")))
 LEVELS = ThetaPolicy("levels", Fraction(1, 2), {"Reaction 01": Fraction(1, 4)}, "a benchmark")
 
+TERMS = {"model": "disassociation", "k": 4, "m": 2, "term_attributes": "pt", "max_cluster_size": 24}
+
 WORLDS: dict[str, World] = {
     "one quarter": World(
         {ONE: FIRST},
@@ -225,7 +227,7 @@ WORLDS: dict[str, World] = {
     ),
     "terms": World(
         {ONE: baskets(400)},
-        [(ONE, NOISY | {"model": "disassociation", "k": 4, "m": 2, "term_attributes": "pt"})],
+        [(ONE, NOISY | TERMS)],
         [(ONE, "main")], audits=False),
     "terms in groups": World(
         {ONE: baskets(360)},

@@ -8,9 +8,9 @@ exp(-n KL), whatever the single chances are: nothing is approximated.
 
 A release fails where that chance is below ``FALSE_ALARM`` over all margins of an attribute: one
 release in a million with ten attributes. Noise of a tenth of the scale is seen of some 30 draws
-that no domain cuts, of 200 to 300 where the scale is three times the domain; fewer draws prove nothing,
-and cannot be told from draws that are right. What a single draw decides (the node of ``ipa``), and
-a generator with a seed that nobody kept, cannot be told either.
+that no domain cuts, of 200 to 300 where the scale is three times the domain; fewer draws prove
+nothing, and cannot be told from draws that are right. What a single draw decides (the node of
+``ipa``), and a generator with a seed that nobody kept, cannot be told either.
 """
 
 from __future__ import annotations

@@ -14,9 +14,11 @@ from sqlglot import exp
 
 from srsql.engine.checks import Evidence
 from srsql.engine.checks.lattice import taken
+from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure
 from srsql.engine.warehouse.dimensions import dimensions_of, shown_columns
 from srsql.engine.warehouse.layout import NUMBER, ROWS, raw_table
+from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import (
     column,
     literal,
@@ -25,6 +27,7 @@ from srsql.engine.warehouse.statements import (
     table,
     union_all,
 )
+from srsql.schemas import Dataset
 
 TOPIC = "checks/secrets"
 KEY_BYTES = 64
@@ -56,8 +59,7 @@ def check_ids(evidence: Evidence) -> list[Measure]:
         stored = ids in ("pseudonym", "per-quarter")
         usable = key if key is not None and len(key) == KEY_BYTES else bytes(KEY_BYTES)
         parameters = {
-            "inner_key": bytes(byte ^ 0x36 for byte in usable),
-            "outer_key": bytes(byte ^ 0x5C for byte in usable),
+            **_pads(usable),
             "quarter": quarter,
             "bits": BITS if stored else OLD_BITS,
         }
@@ -88,9 +90,51 @@ def weak_key(key: bytes | None) -> bool:
     )
 
 
-def _kinds(evidence: Evidence) -> dict[str, str]:
+def need_published_pseudonyms(release: Release, rows: exp.Query, key: bytes) -> None:
+    """Refuse to publish ids that are not the pseudonyms of the released ones under a key.
+
+    Args:
+        release: whose views are published.
+        rows: of the report table, as they are to leave the house.
+        key: of the pseudonyms.
+
+    Raises:
+        CheckFailedError: some id is another one, or the key can be guessed.
+    """
+    released, leaving = (
+        _ids_of(release.visible_dataset, source)
+        for source in (
+            table(release.schema, release.visible_dataset.report_table, alias="v"),
+            rows.copy().subquery("v"),
+        )
+    )
+    names = SHOWN, ORIGINAL, DERIVED
+    texts = leaving, released, _pseudonyms(stored=False)
+    parts = ", ".join(f"{name} AS ({text})" for name, text in zip(names, texts, strict=True))
+    usable = key if len(key) == KEY_BYTES else bytes(KEY_BYTES)
+    found = release.warehouse.rows(
+        f"WITH {parts} SELECT c.* FROM srsql.check_ids('{SHOWN}', '{DERIVED}', "
+        f"{str(weak_key(key)).lower()}, {release.release_id}) AS c",
+        {**_pads(usable), "bits": OLD_BITS},
+    )
+    for _, _, scope, violating, total, *_ in found:
+        if violating:
+            raise CheckFailedError(
+                f"{violating:,.0f} of {total:,.0f} ({scope}) are not the pseudonyms that follow "
+                "from the released ids and the key file: nothing was published"
+            )
+
+
+def _pads(key: bytes) -> dict[str, bytes]:
+    """The inner and the outer key of RFC 2104."""
+    return {
+        "inner_key": bytes(byte ^ 0x36 for byte in key),
+        "outer_key": bytes(byte ^ 0x5C for byte in key),
+    }
+
+
+def _kinds(dataset: Dataset) -> dict[str, str]:
     """Kind -> the column that has its ids; a report that is its own case has those of the case."""
-    dataset = evidence.release.visible_dataset
     own = {"case": dataset.case_id, "report": dataset.report_id}
     return {"case": own["case"]} if dataset.reports_are_cases else own
 
@@ -107,21 +151,25 @@ def _originals(evidence: Evidence) -> str:
         .distinct()
         .from_(raw_table(dataset, dataset.report_table, alias="t"))
         .where(column("quarter", "t").eq(exp.Literal.string(release.quarter)))
-        for kind, name in _kinds(evidence).items()
+        for kind, name in _kinds(dataset).items()
     ]
     return union_all(parts).sql("duckdb")
 
 
 def _shown(evidence: Evidence) -> str:
-    """(kind, id) of the released rows; ids of the source are compared as text."""
-    release = evidence.release
-    dataset = release.visible_dataset
+    """(kind, id) of the released rows."""
+    dataset = evidence.release.visible_dataset
+    return _ids_of(dataset, table(evidence.release.schema, dataset.report_table, alias="v"))
+
+
+def _ids_of(dataset: Dataset, rows: exp.Table | exp.Subquery) -> str:
+    """(kind, id) of rows ``v``; ids of the source are compared as text."""
     parts = [
         exp.select(exp.Literal.string(kind).as_("kind"))
         .select(exp.cast(column(name, "v"), "VARCHAR").as_("id"))
         .distinct()
-        .from_(table(release.schema, dataset.report_table, alias="v"))
-        for kind, name in _kinds(evidence).items()
+        .from_(rows.copy())
+        for kind, name in _kinds(dataset).items()
     ]
     return union_all(parts).sql("duckdb")
 

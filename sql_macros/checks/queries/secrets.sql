@@ -19,8 +19,8 @@ WHERE r.release_id = $release;
 
 -- name: taken
 -- What stands for an original in the place of the pseudonym of its first attempt, since those of
--- all attempts before it stand for other ids of the series. Only what rows show and first_id has not is
--- looked for.
+-- all attempts before it stand for other ids of the series. Only what rows show and first_id has
+-- not is looked for.
 WITH RECURSIVE -- noqa: PRS
 stranger AS (
     SELECT s.kind, s.id FROM shown_id AS s
