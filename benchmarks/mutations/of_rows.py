@@ -165,12 +165,9 @@ EXCLUSION = [
         _text(CATALOG, "    c.reports,\n    r.is_new\nFROM", "    c.reports,\n    true\nFROM"),
         _text(HISTORY, "OR (f.is_new AND (NOT $stopping_carries", "OR (true AND (NOT "
               "$stopping_carries")),
-    _of("exclusion sets", "alpha", "symptoms are not bounded", "groups whatever the symptoms",
-        _text(HISTORY, "WHEN NOT $symptoms_are_bounded OR NOT f.is_ss THEN 0",
-              "WHEN true THEN 0"),
-        Attribute(f"engine.{LATER}:make_feasible", lambda function: lambda *given: []),
-        Attribute("engine.models.bounding:PpmsAlpha.bound",
-                  lambda function: lambda self, current, scale: _by_theta(scale))),
+    _of("exclusion sets", "alpha", "any symptoms", "bounds no share of cases with many symptoms",
+        Attribute("engine.models.bounding:PpmsAlpha.symptoms_limit",
+                  lambda limit: property(lambda self: Fraction(1)))),
     _of("exclusion sets", "alpha", "nobody has many symptoms", "finds no case with many symptoms",
         _text(HISTORY, "s.case_id IS NOT NULL AS is_ss", "false AS is_ss")),
     _of("exclusion sets", "alpha", "all stop", "counts every case as stopping",
@@ -179,12 +176,6 @@ EXCLUSION = [
         Attribute("engine.models.bounding:PpmsStay.group",
                   lambda function: lambda self, grouping: self._group(grouping, 1))),
 ]  # fmt: skip
-
-
-def _by_theta(scale: int) -> Any:
-    from srsql.engine.grouping.feasibility import BY_THETA
-
-    return replace(BY_THETA, weight_scale=scale)
 
 
 SUPPRESSION = [

@@ -48,6 +48,8 @@ class Asked:
     """Values with thresholds of their own."""
     spelled: bool = False
     """Names on a level of a dictionary are listed, too, of which every spelling counts."""
+    alpha: Fraction | None = None
+    """Largest share of cases with substantially many symptoms; None: none is bounded, or told."""
     epsilon: Fraction | None = None
     calibration: str | None = None
     noise: str | None = None

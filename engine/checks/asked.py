@@ -38,11 +38,12 @@ def asked_of(evidence: Evidence) -> Asked:
     theta = str(told.get("theta", ""))
     levels = theta.startswith("levels:") or theta == ""
     listed = theta not in ("", "frequency") and not levels
-    epsilon = told.get("epsilon")
+    alpha, epsilon = told.get("alpha"), told.get("epsilon")
     return Asked(
         k=int(told.get("k", k)),
         kind="frequency" if theta == "frequency" else "unknown" if levels else "uniform",
         theta=Fraction(theta) if listed else None,
+        alpha=None if alpha is None else Fraction(str(alpha)),
         epsilon=None if epsilon is None else Fraction(str(epsilon)),
         calibration=told.get("calibration"),
         noise=told.get("noise"),
@@ -102,9 +103,14 @@ def _keys(evidence: Evidence, texts: Sequence[str]) -> list[str | None]:
 
 
 def _least(evidence: Evidence, asked: Asked) -> list[MeasureRow]:
-    """k as asked, and groups large enough that each released value can be in one at all."""
+    """k and alpha as asked, and groups large enough that each released value can be in one at
+    all."""
     k, grown, _, _ = _kept(evidence)
     wrong = [k != asked.k, grown < max(k, _need(evidence))]
+    if "ss" in evidence.facts.attacks and asked.alpha is not None:
+        of = {"release": evidence.release.release_id}
+        ((num, den),) = evidence.release.warehouse.rows(query(TOPIC, "alpha"), of)
+        wrong.append(num is None or Fraction(num, den) != asked.alpha)
     return [row(evidence, "check_asked", "k, and k of groups", sum(wrong), len(wrong))]
 
 

@@ -84,7 +84,8 @@ def laplace_below(values: Numbers, scales: Floats) -> Floats:
     """P(Z <= z) of discrete Laplace noise: P(Z = z) is proportional to exp(-|z| / scale)."""
     whole = 1 + np.exp(-1 / scales)
     above = 1 - np.exp(-(np.maximum(values, 0) + 1) / scales) / whole
-    return np.where(values >= 0, above, np.exp(np.minimum(values, 0) / scales) / whole)
+    below = np.exp(np.minimum(values, 0) / scales) / whole
+    return np.asarray(np.where(values >= 0, above, below), dtype=np.float64)
 
 
 def margins_of_numbers(

@@ -143,7 +143,7 @@ def _originals(evidence: Evidence) -> str:
     """(kind, id) of the reports of the period, as the release took them."""
     release = evidence.release
     dataset = release.visible_dataset
-    parts = [
+    parts: list[exp.Query] = [
         exp.select(
             exp.Literal.string(kind).as_("kind"),
             exp.cast(column(name, "t"), "VARCHAR").as_("id"),
@@ -164,7 +164,7 @@ def _shown(evidence: Evidence) -> str:
 
 def _ids_of(dataset: Dataset, rows: exp.Table | exp.Subquery) -> str:
     """(kind, id) of rows ``v``; ids of the source are compared as text."""
-    parts = [
+    parts: list[exp.Query] = [
         exp.select(exp.Literal.string(kind).as_("kind"))
         .select(exp.cast(column(name, "v"), "VARCHAR").as_("id"))
         .distinct()

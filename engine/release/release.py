@@ -537,6 +537,7 @@ def _asked(request: Request) -> Asked:
         theta=theta.default,
         listed=tuple(theta.values.items()),
         spelled=bool(theta.called),
+        alpha=getattr(model, "alpha", None),
         epsilon=getattr(model, "epsilon", None),
         calibration=getattr(model, "calibration", None),
         noise=getattr(model, "noise", None),

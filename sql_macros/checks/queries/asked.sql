@@ -81,6 +81,10 @@ SELECT max((t.theta_den + t.theta_num - 1) // t.theta_num)
 FROM srsql.threshold AS t
 WHERE t.release_id = $release AND t.released AND t.theta_num > 0;
 
+-- name: alpha
+-- The share of cases with substantially many symptoms that a release bounds: alpha_num, alpha_den.
+SELECT d.alpha_num, d.alpha_den FROM srsql.defended_attack AS d WHERE d.release_id = $release;
+
 -- name: suppressed
 -- Of the cases of a release: how many there are, how many lost a value, and how many lost the one
 -- that most of them lost.
