@@ -1,4 +1,4 @@
-"""What no maker is believed: pseudonyms, keys, orders and the law of draws, against plain Python."""
+"""What no maker is believed: pseudonyms, keys, orders, the law of draws; against plain Python."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles import laws
 from oracles.dp import paper_chances
@@ -161,3 +161,29 @@ def test_a_release_under_another_key_is_refused(
 def test_a_margin_that_no_draw_has_proves_nothing() -> None:
     assert Margin(0, 0, 0.0).nats == 0
     assert noise.refused([Margin(0, 0, 0.0)]) == 0
+
+
+@given(name=st.text(max_size=8), quarter=st.sampled_from(["", "2011Q3"]), attempt=st.integers(0, 9))
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_macro_of_pseudonyms_is_hmac(
+    own_sql: Any, name: str, quarter: str, attempt: int
+) -> None:
+    key = hashlib.sha512(name.encode()).digest()
+    pads = [bytes(byte ^ pad for byte in key) for pad in (0x36, 0x5C)]
+    text = f"case:{attempt}:{len(quarter)}:{quarter}:{name}"
+    ((found,),) = own_sql.rows(
+        "SELECT srsql.checked_pseudonym(?::BLOB, ?::BLOB, ?, 53)", [*pads, text]
+    )
+    assert found == laws.pseudonym(key, "case", name, quarter, attempt)
+
+
+@pytest.mark.parametrize(("rising", "wrong"), [(40, 1), (0, 1), (20, 0), (27, 0)])
+def test_an_order_that_is_much_like_another_one_is_refused(
+    sql: Any, rising: int, wrong: int
+) -> None:
+    rows = [("row", number < rising, 0.5) for number in range(40)]
+    paired = sql.table("paired", "scope VARCHAR, rising BOOLEAN, chance DOUBLE", rows)
+    ((found,),) = sql.rows(f"SELECT c.violating FROM srsql.check_order({paired}, 16.8, 1) AS c")
+    assert found == wrong
+    more = min(laws.at_least([0.5] * 40, rising), laws.at_least([0.5] * 40, 40 - rising))
+    assert (more < 1e-7) >= bool(wrong)

@@ -154,6 +154,8 @@ def id_faults(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[str]:
             {"high": bits - 4},
         ).fetchall()
         total = sum(count for _, _, count in rows)
+        if not total:
+            continue
         for place, name in ((0, "first"), (1, "last")):
             counts = Counter[int]()
             for row in rows:
