@@ -66,6 +66,14 @@ def _noisy(model: str, **options: Any) -> dict[str, Any]:
     return NOISY | {"model": model, "on_infeasible": "withhold"} | options
 
 
+def _alone(reports: Sequence[Report]) -> list[Report]:
+    """Every fourth with its first reaction alone."""
+    return [
+        replace(each, reactions=each.reactions[:1]) if number % 4 == 0 else each
+        for number, each in enumerate(reports)
+    ]
+
+
 FIRST = with_gaps(crowd(range(1, 91)))
 SECOND = with_gaps(moved(crowd(range(31, 121), version=2)))
 THIRD = moved(crowd(range(61, 151), version=3))
@@ -148,7 +156,11 @@ WORLDS: dict[str, World] = {
         [(ONE, "main"), (TWO, "main")],
     ),
     "suppressed": World(
-        {ONE: OFTEN, TWO: moved(crowded(crowd(range(1, 91), version=2), "Reaction often", 2))},
+        {
+            ONE: _alone(OFTEN),
+            TWO: moved([*_alone(crowded(crowd(range(1, 61), 2), "Reaction often", 2)),
+                        *crowd(range(61, 201), 2)]),
+        },
         [(label, _with("ppms++", theta="0.4", on_infeasible="suppress", leftovers="suppress"))
          for label in (ONE, TWO)],
         [(ONE, "main"), (TWO, "main")],

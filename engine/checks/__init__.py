@@ -53,6 +53,8 @@ class Asked:
     epsilon: Fraction | None = None
     calibration: str | None = None
     noise: str | None = None
+    suppresses: bool = False
+    """Values may be suppressed, so that the catalog has to have whatever rows lack."""
     knowledge: frozenset[tuple[str, str]] | None = None
     """Pairs of drug and disease; None: nobody tells whether there are any."""
 
@@ -124,6 +126,7 @@ class Evidence:
             covers_earlier_categories=self._covers,
             generalized_terms=facts.term_format == "nodes"
             and self._shows("generalized_terms", "node"),
+            suppressed_values=facts.suppressed_values or bool(self.asked and self.asked.suppresses),
             sensitive_terms=bool(terms and terms.sensitive),
             whole_rows=bool(terms and terms.whole_rows),
         )

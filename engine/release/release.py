@@ -541,6 +541,7 @@ def _asked(request: Request) -> Asked:
         epsilon=getattr(model, "epsilon", None),
         calibration=getattr(model, "calibration", None),
         noise=getattr(model, "noise", None),
+        suppresses=request.suppresses,
         knowledge=frozenset(known.pairs if known else ()),
     )
 
