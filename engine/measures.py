@@ -49,6 +49,8 @@ class ReleaseFacts:
     """Some quasi-identifier is released as the region of its group."""
     draws: bool = False
     """Some quasi-identifier is drawn at random."""
+    noisy_counts: bool = False
+    """Rows over a lattice are made of counts that have noise."""
     term_key: int = 0
     """The version of the key by which terms are compared."""
     external_knowledge: bool = False
@@ -117,6 +119,20 @@ SUPPRESSED = Applicability(
 REGIONS = Applicability(
     "rows of cases with a region, if there are any",
     lambda facts: facts.case_rows and facts.regions and facts.has_rows,
+)
+IDS = Applicability(
+    "rows of cases, if there are any", lambda facts: facts.case_rows and facts.has_rows
+)
+SPENDING = Applicability(
+    "what draws values or counts at random", lambda facts: facts.draws or facts.noisy_counts
+)
+NOISY_COUNTS = Applicability(
+    "rows over a lattice of a model with noise, if there are any",
+    lambda facts: facts.noisy_counts and facts.has_rows,
+)
+UNORDERED = Applicability(
+    "rows under no id, if there are any: of clusters, of generalized terms, over a lattice",
+    lambda facts: facts.term_format is not None or (facts.synthetic_rows and facts.has_rows),
 )
 DRAWS = Applicability(
     "rows of cases with values drawn at random, if there are any",

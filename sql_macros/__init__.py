@@ -37,6 +37,7 @@ MACRO_FILES: tuple[str, ...] = (
     "risk/certain_inference.sql",
     "checks/released_rows.sql",
     "checks/published_text.sql",
+    "checks/ids.sql",
     "checks/persons.sql",
     "checks/comparators.sql",
     "checks/cohorts.sql",

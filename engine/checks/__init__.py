@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import astuple, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -36,8 +36,34 @@ from srsql.engine.warehouse.statements import (
 )
 from srsql.engine.warehouse.warehouse import Warehouse
 
+NOISY_LATTICE = frozenset({"ipa", "dp-histogram"})
+"""Models over a lattice whose counts have noise."""
 TOPIC = "checks/release"
 """Where the statements of this folder stand that read the catalog."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a release was asked to keep, in the words of the request and of nobody who makes it."""
+
+    k: int
+    kind: str
+    """Of the policy: ``uniform``, ``levels``, ``frequency``; ``unknown``: nobody tells it."""
+    theta: Fraction | None = None
+    """Of every value that is not listed."""
+    listed: tuple[tuple[str, Fraction], ...] = ()
+    """Values with thresholds of their own."""
+    spelled: bool = False
+    """Names on a level of a dictionary are listed, too, of which every spelling counts."""
+    alpha: Fraction | None = None
+    """Largest share of cases with substantially many symptoms; None: none is bounded, or told."""
+    epsilon: Fraction | None = None
+    calibration: str | None = None
+    noise: str | None = None
+    suppresses: bool = False
+    """Values may be suppressed, so that the catalog has to have whatever rows lack."""
+    knowledge: frozenset[tuple[str, str]] | None = None
+    """Pairs of drug and disease; None: nobody tells whether there are any."""
 
 
 class Evidence:
@@ -56,6 +82,7 @@ class Evidence:
         terms: ReleasedTerms | None = None,
         exposed: bool = True,
         not_ids: Sequence[str] = (),
+        asked: Asked | None = None,
     ) -> None:
         """Take a release within its transaction; ``srsql_identity`` tells whose its rows are.
 
@@ -67,10 +94,12 @@ class Evidence:
             terms: that it released apart from records; None: as the catalog has them.
             exposed: it is or is about to be out, so that the verdicts on its series are kept.
             not_ids: words of texts that are ids as well, and stand for something else there.
+            asked: what was asked for; None: what the private manifest tells of that.
         """
         self.release = release
         self.exposed = exposed
         self.not_ids = tuple(not_ids)
+        self.asked = asked
         self.built = list(built)
         self.by_report = by_report
         self._covers = covers
@@ -104,6 +133,7 @@ class Evidence:
             covers_earlier_categories=self._covers,
             generalized_terms=facts.term_format == "nodes"
             and self._shows("generalized_terms", "node"),
+            suppressed_values=facts.suppressed_values or bool(self.asked and self.asked.suppresses),
             sensitive_terms=bool(terms and terms.sensitive),
             whole_rows=bool(terms and terms.whole_rows),
         )
@@ -242,6 +272,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
         synthetic_rows=lattice,
         regions=drawn < attributes,
         draws=drawn > 0,
+        noisy_counts=lattice and model in NOISY_LATTICE,
         term_key=term_key,
         external_knowledge=knowledge,
         term_format=term_format,

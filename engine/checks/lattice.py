@@ -6,10 +6,12 @@ They read the published view, the dataset schema, and which node the catalog say
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sqlglot import exp
 
 from srsql.engine.checks import TOPIC, Evidence
+from srsql.engine.checks.term_keys import checked_key
 from srsql.engine.measures import Measure
 from srsql.engine.warehouse.dimensions import dimensions_of, load_nodes, value_columns
 from srsql.engine.warehouse.layout import NUMBER, ROWS
@@ -30,7 +32,7 @@ SEEN, ALLOWED = "seen_dimension", "allowed_dimension"
 def check_row_numbers(evidence: Evidence) -> list[Measure]:
     """Rows are numbered anew."""
     release = evidence.release
-    _, _, informative, _ = _taken(release)
+    _, _, informative, _ = taken(release)
     numbered = exp.select(
         column(NUMBER, "v").as_("number"), column(informative, "v").as_("informative")
     ).from_(table(release.schema, ROWS, alias="v"))
@@ -42,7 +44,7 @@ def check_row_numbers(evidence: Evidence) -> list[Measure]:
 def check_row_levels(evidence: Evidence) -> list[Measure]:
     """All rows are of the node that was taken."""
     release = evidence.release
-    names, levels, _, _ = _taken(release)
+    names, levels, _, _ = taken(release)
     load_nodes(release.warehouse, dimensions_of(release.dataset, names))
     tables = {
         SEEN: dimension_values(release.dataset, release.schema, names).sql("duckdb"),
@@ -54,7 +56,7 @@ def check_row_levels(evidence: Evidence) -> list[Measure]:
 def check_row_classes(evidence: Evidence) -> list[Measure]:
     """Every class has as many rows as is claimed."""
     release = evidence.release
-    names, _, _, least = _taken(release)
+    names, _, _, least = taken(release)
     shown = row_classes(release.dataset, release.schema, names).sql("duckdb")
     return evidence.ask("check_row_classes", literal(SEEN), least, tables={SEEN: shown})
 
@@ -64,7 +66,7 @@ def check_charges(evidence: Evidence) -> list[Measure]:
     return evidence.ask("check_charges")
 
 
-def _taken(release: Release) -> tuple[list[str], list[int], str, int]:
+def taken(release: Release) -> tuple[list[str], list[int], str, int]:
     """Dimensions, their levels, the informative column and the least number of rows of a class."""
     ((names, levels, informative, least),) = release.warehouse.rows(
         query(TOPIC, "lattice"), {"release": release.release_id}
@@ -86,16 +88,21 @@ def dimension_values(dataset: Dataset, schema: str, names: list[str]) -> exp.Que
     return union_all(parts)
 
 
-def row_classes(dataset: Dataset, schema: str, names: list[str]) -> exp.Query:
-    """(shown, row_count): the published values of the dimensions as texts, and how many rows have
-    them."""
+def row_classes(
+    dataset: Dataset, schema: str, names: list[str], informative: str | None = None
+) -> exp.Query:
+    """(shown[, informative], row_count): the published values of the dimensions as texts, the key
+    of the informative value, if that is asked, and how many rows have them."""
     shown = list(_published(dataset, names))
     texts = [_text(qid, published) for qid, published in shown]
+    beside = [checked_key(column(informative, "v"), dataset.term_key)] if informative else []
     return (
         exp.select(exp.func("list_value", *texts).as_("shown"))
+        .select(*[each.as_("informative") for each in beside])
         .select(exp.Count(this=exp.Star()).as_("row_count"))
         .from_(table(schema, ROWS, alias="v"))
         .group_by(*[each.copy() for _, published in shown for each in published])
+        .group_by(*[each.copy() for each in beside])
     )
 
 
@@ -120,6 +127,23 @@ def values_of_levels(dataset: Dataset, names: list[str], levels: list[int]) -> e
             .where(column("level", "n").eq(level))
         )
     return union_all(parts)
+
+
+def node_texts(release: Release, names: list[str], levels: list[int]) -> list[tuple[Any, ...]]:
+    """(place, node, shown): the text of every node of the levels, by the place of its dimension."""
+    dimensions = dimensions_of(release.dataset, names)
+    load_nodes(release.warehouse, dimensions)
+    parts: list[exp.Query] = []
+    for place, (dimension, level) in enumerate(zip(dimensions, levels, strict=True)):
+        qid = release.dataset.qid[dimension.position]
+        values = list(value_columns(release.dataset, qid, "n").values())
+        parts.append(
+            exp.select(exp.convert(place), column("node", "n"), _text(qid, values))
+            .from_(temporary("srsql_dimension_node", alias="n"))
+            .where(column("position", "n").eq(dimension.position))
+            .where(column("level", "n").eq(level))
+        )
+    return release.warehouse.rows(union_all(parts).sql("duckdb"))
 
 
 def _text(qid: Qid, values: Sequence[exp.Expr]) -> exp.Expr:

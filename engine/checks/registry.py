@@ -13,10 +13,14 @@ from functools import partial
 from srsql.engine import measures as of
 from srsql.engine.checks import (
     Evidence,
+    asked,
     lattice,
     lineage,
+    made_counts,
+    noise,
     published_text,
     require_proof,
+    secrets,
     series,
     whole_rows,
 )
@@ -43,6 +47,34 @@ CHECKS: tuple[Check[Evidence], ...] = (
         "column may be, or holds the id of another report or case as a whole word.",
         "SPEC section 22",
         published_text.check_text,
+    ),
+    Check(
+        "check_asked",
+        of.EVERY_RELEASE,
+        "Thresholds, k, the k of groups, external knowledge and the figures of the manifest are "
+        "those that were asked for, or follow from these by the paper's rule.",
+        "SPEC section 18; Lin 2016, after Definition 3",
+        asked.check_asked,
+        composed_by="asked.check_asked",
+    ),
+    Check(
+        "check_ids",
+        of.IDS,
+        "Every published id is the one that follows from an original of the period and the key of "
+        "the series by a derivation of the check's own, so that nobody has ids of the source, of "
+        "no key or of public columns; the key is no other series' and none that can be guessed.",
+        "SPEC sections 5 and 18; RFC 2104",
+        secrets.check_ids,
+    ),
+    Check(
+        "check_order",
+        of.UNORDERED,
+        "Subrecords, clusters within groups, generalized records and rows over a lattice do not "
+        "stand in the order in which they were made: of neighbours by number, each pair by itself, "
+        "either comes first (one false alarm in 10 million at most; some 25 pairs are needed).",
+        "SPEC section 18; Hoeffding 1963, theorem 1",
+        secrets.check_order,
+        of_making=True,
     ),
     Check(
         "check_k",
@@ -152,6 +184,46 @@ CHECKS: tuple[Check[Evidence], ...] = (
         "where its own was missing or given up, and every draw is charged once in the ledger.",
         "SPEC section 10",
         rows.check_draws,
+    ),
+    Check(
+        "check_noise",
+        of.DRAWS,
+        "The values that were drawn have the scale that is charged, by the law of the draws: the "
+        "share that lies near its originals has, under the law, a chance of 1 in 10 million or "
+        "more. A tenth of the scale is seen of some 30 draws that no domain cuts, of 300 where the "
+        "scale is three times the domain; fewer draws prove nothing.",
+        "Wu 2022, section IV; Hoeffding 1963, theorem 1",
+        noise.check_noise,
+        composed_by="noise.check_noise",
+    ),
+    Check(
+        "check_fresh",
+        of.DRAWS,
+        "Numbers drawn by a secure generator are not those of a generator with the seed of the "
+        "release, or with a small one, and not those that another release drew for the same cases. "
+        "A seed that nobody kept and no other release shares cannot be told from a secure one.",
+        "SPEC section 18",
+        noise.check_fresh,
+        composed_by="noise.check_fresh",
+    ),
+    Check(
+        "check_charged",
+        of.SPENDING,
+        "The ledger charges, under the calibration that was asked for, the amount that follows "
+        "from epsilon: its share of each attribute where the mechanism is sound, else the whole.",
+        "SPEC sections 10 and 18",
+        asked.check_charged,
+        composed_by="asked.check_charged",
+    ),
+    Check(
+        "check_made_counts",
+        of.NOISY_COUNTS,
+        "Counts of rows over a lattice have noise of the scale that is charged, by the law of the "
+        "draws (one false alarm in 10 million at most; some 40 classes or cells are needed), and "
+        "it is not that of a generator with the seed of the release, or with a small one.",
+        'Lee 2020, Algorithm 1 and "Data utility"; Hoeffding 1963, theorem 1',
+        made_counts.check_made_counts,
+        composed_by="made_counts.check_made_counts",
     ),
     Check(
         "check_values",

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from srsql.engine.checks import Evidence, term_chunks
+from srsql.engine.checks import Asked, Evidence, term_chunks
 from srsql.engine.checks.registry import judged, prove, require_bounds
 from srsql.engine.checks.series import check_whole_series
 from srsql.engine.errors import ReleaseError, one_line
@@ -523,6 +523,25 @@ def _evidence(current: Release, request: Request, tables: list[Built]) -> Eviden
         terms=terms.released(model.term_format) if terms else None,
         exposed=not request.draft,
         not_ids=request.not_ids or (),
+        asked=_asked(request),
+    )
+
+
+def _asked(request: Request) -> Asked:
+    """What the release was asked to keep, as its checks take it."""
+    model, theta, known = request.model, request.theta, request.knowledge
+    return Asked(
+        k=model.k,
+        kind=theta.kind,
+        theta=theta.default,
+        listed=tuple(theta.values.items()),
+        spelled=bool(theta.called),
+        alpha=getattr(model, "alpha", None),
+        epsilon=getattr(model, "epsilon", None),
+        calibration=getattr(model, "calibration", None),
+        noise=getattr(model, "noise", None),
+        suppresses=request.suppresses,
+        knowledge=frozenset(known.pairs if known else ()),
     )
 
 

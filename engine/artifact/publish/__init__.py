@@ -45,6 +45,7 @@ from srsql.engine.artifact.publish.manifest import (
     find_range,
     find_release,
     public_facts,
+    release_facts,
     thresholds_of,
 )
 from srsql.engine.artifact.publish.tables import (
@@ -57,13 +58,14 @@ from srsql.engine.artifact.publish.tables import (
     staging,
 )
 from srsql.engine.artifact.verify.verify import verify
+from srsql.engine.checks.secrets import need_published_pseudonyms
 from srsql.engine.errors import PublishError, UnsafeArtifactError, one_line
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
 from srsql.engine.release.exposure import Consent, links_handed_on
 from srsql.engine.release.request import is_range, range_ends
 from srsql.engine.warehouse.database_file import need_usable
-from srsql.engine.warehouse.releases import key_of, released_terms, staleness
+from srsql.engine.warehouse.releases import Release, key_of, released_terms, staleness
 from srsql.engine.warehouse.scratch import private_file, private_folder, sync
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -364,6 +366,14 @@ def _plans(
         grouped = dataset.rows and not dataset.clustered
         plans += plan_terms(dataset, release.schema, grouped=grouped)
     prove(warehouse, dataset, release, plans)
+    if key is not None and dataset.rows:
+        k, _ = release_facts(warehouse, release)
+        shown = Release(
+            warehouse, dataset, dataset, release.release_id, release.series, release.quarter,
+            release.schema, k,
+        )  # fmt: skip
+        rows = next(plan.query for plan in plans if plan.name == dataset.report_table)
+        need_published_pseudonyms(shown, rows, key)
     return plans
 
 

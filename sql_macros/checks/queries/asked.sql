@@ -1,0 +1,144 @@
+-- What the check of what was asked reads of the catalog.
+
+-- name: kept
+-- Of a release: k, the k that groups were grown to, its private manifest, and whether it corrects
+-- an earlier version.
+SELECT
+    r.k,
+    r.k_effective,
+    r.private_manifest,
+    c.release_id IS NOT NULL AS corrects
+FROM srsql.release AS r
+LEFT JOIN srsql.correction AS c ON r.release_id = c.release_id
+WHERE r.release_id = $release;
+
+-- name: thresholds
+-- How many values have another threshold than their policy gives, of how many. $kind: uniform and
+-- levels give $num / $den to what is not listed ($terms, $nums, $dens; of several the least), and
+-- where names on a level are listed as well ($spelled), any spelling may have less. By frequency
+-- no value has more than its place among the terms gives it: the most frequent tenth is not
+-- bounded, the rarest has 1/5, the rest 2/5 (Lin 2016).
+WITH
+listed AS (
+    SELECT
+        l.term,
+        arg_min(l.num, l.num / l.den) AS num,
+        arg_min(l.den, l.num / l.den) AS den
+    FROM (
+        SELECT
+            unnest($terms::VARCHAR[]) AS term,
+            unnest($nums::BIGINT[]) AS num,
+            unnest($dens::BIGINT[]) AS den
+    ) AS l
+    GROUP BY l.term
+),
+
+ranked AS (
+    SELECT
+        t.term,
+        t.theta_num AS num,
+        t.theta_den AS den,
+        row_number() OVER (ORDER BY t.cases DESC, t.term ASC) AS place,
+        count(*) OVER () AS total
+    FROM srsql.threshold AS t
+    WHERE t.release_id = $release
+),
+
+due AS (
+    SELECT
+        r.num,
+        r.den,
+        CASE
+            WHEN $kind <> 'frequency' THEN coalesce(l.num, $num)
+            WHEN r.place <= r.total // 10 THEN 1
+            WHEN r.place > r.total - (r.total + 9) // 10 THEN 1
+            ELSE 2
+        END AS due_num,
+        CASE
+            WHEN $kind <> 'frequency' THEN coalesce(l.den, $den)
+            WHEN r.place <= r.total // 10 THEN 1
+            ELSE 5
+        END AS due_den
+    FROM ranked AS r
+    LEFT JOIN listed AS l ON r.term = l.term
+)
+
+SELECT
+    count(*) FILTER (
+        WHERE
+        d.num::HUGEINT * d.due_den > d.due_num::HUGEINT * d.den
+        OR (
+            $kind <> 'frequency' AND NOT $spelled
+            AND d.num::HUGEINT * d.due_den <> d.due_num::HUGEINT * d.den
+        )
+    ) AS violating,
+    count(*) AS total
+FROM due AS d;
+
+-- name: least_group
+-- The smallest group that can hold each value that is released at all: k theta >= 1.
+SELECT max((t.theta_den + t.theta_num - 1) // t.theta_num)
+FROM srsql.threshold AS t
+WHERE t.release_id = $release AND t.released AND t.theta_num > 0;
+
+-- name: alpha
+-- The share of cases with substantially many symptoms that a release bounds: alpha_num, alpha_den.
+SELECT d.alpha_num, d.alpha_den FROM srsql.defended_attack AS d WHERE d.release_id = $release;
+
+-- name: suppressed
+-- Of the cases of a release: how many there are, how many lost a value, and how many lost the one
+-- that most of them lost.
+WITH
+members AS (
+    SELECT m.case_no, m.case_id FROM srsql.member AS m WHERE m.release_id = $release
+),
+
+lost AS (
+    SELECT s.term_no, count(DISTINCT m.case_id) AS cases
+    FROM srsql.suppressed AS s
+    INNER JOIN members AS m ON s.case_no = m.case_no
+    WHERE s.release_id = $release
+    GROUP BY s.term_no
+)
+
+SELECT
+    (SELECT count(DISTINCT m.case_id) FROM members AS m) AS cases,
+    (
+        SELECT count(DISTINCT m.case_id)
+        FROM srsql.suppressed AS s
+        INNER JOIN members AS m ON s.case_no = m.case_no
+        WHERE s.release_id = $release
+    ) AS losers,
+    coalesce((SELECT max(l.cases) FROM lost AS l), 0) AS most;
+
+-- name: counts
+-- What the public manifest has to tell of cases: released, withheld, waiting; and of the attacks.
+SELECT
+    (SELECT count(DISTINCT m.case_id) FROM srsql.member AS m WHERE m.release_id = $release)
+        AS released_cases,
+    (SELECT count(DISTINCT w.case_id) FROM srsql.withheld AS w WHERE w.release_id = $release)
+        AS withheld_cases,
+    (SELECT count(DISTINCT w.case_id) FROM srsql.waiting AS w WHERE w.release_id = $release)
+        AS waiting_cases,
+    coalesce(
+        (
+            SELECT nullif(array_to_string(any_value(d.attacks), ','), '')
+            FROM srsql.defended_attack AS d
+            WHERE d.release_id = $release
+        ),
+        'none'
+    ) AS attacks;
+
+-- name: knowledge
+-- The pairs of drug and disease that a release keeps as external knowledge.
+SELECT e.drug, e.disease FROM srsql.external_knowledge AS e WHERE e.release_id = $release;
+
+-- name: charged
+-- What a release charges its cases, each amount once, and what it says that it spends on a value.
+SELECT DISTINCT s.mechanism, s.calibration, s.epsilon_num, s.epsilon_den, NULL AS noise
+FROM srsql.budget_ledger AS s
+WHERE s.release_id = $release
+UNION ALL
+SELECT p.mechanism, p.calibration, p.epsilon_num, p.epsilon_den, p.noise
+FROM srsql.perturbation AS p
+WHERE p.release_id = $release;
