@@ -12,10 +12,10 @@ from srsql.engine.report.glossary import undefended
 @pytest.mark.parametrize(
     ("attacks", "left"),
     [
-        ("none", ["B", "F", "L", "MD", "SS", "P", "U"]),
-        ("b,f,l", ["MD", "SS", "P", "U"]),
-        ("b,f,l,md,ss", ["P", "U"]),
-        ("b,f,l,md,p", ["SS", "U"]),
+        ("none", ["B", "F", "L", "MD", "SS", "P", "U", "G"]),
+        ("b,f,l", ["MD", "SS", "P", "U", "G"]),
+        ("b,f,l,md,ss", ["P", "U", "G"]),
+        ("b,f,l,md,p", ["SS", "U", "G"]),
     ],
 )
 def test_attacks_that_are_withstood_are_not_among_them(attacks: str, left: list[str]) -> None:
