@@ -78,8 +78,8 @@ WITH later AS (
 SELECT l.quarter FROM later AS l WHERE srsql.follows_on($quarter, l.quarter);
 
 -- name: newest_own
--- The newest quarter that is or was out in a series, or $quarter, which is about to be (NULL: none);
--- NULL if that release is somebody else's.
+-- The newest quarter that is or was out in a series, or $quarter, which is about to be (NULL:
+-- none); NULL if that release is somebody else's.
 WITH quarters AS (
     SELECT r.quarter, r.model = 'imported' AS is_imported
     FROM srsql.release AS r
