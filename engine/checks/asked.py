@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from srsql.engine.checks import Asked, Evidence, as_measures
+from srsql.engine.checks import Asked, Evidence, as_measures, checked_key
 from srsql.engine.checks.noise import row
-from srsql.engine.checks.term_keys import checked_key
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.warehouse.releases import PER

@@ -10,8 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from srsql.engine.checks import TOPIC, Evidence
-from srsql.engine.checks.term_keys import checked_key
+from srsql.engine.checks import TOPIC, Evidence, checked_key
 from srsql.engine.measures import Measure
 from srsql.engine.warehouse.dimensions import dimensions_of, load_nodes, value_columns
 from srsql.engine.warehouse.layout import NUMBER, ROWS
