@@ -210,10 +210,6 @@ PERSONS = [
         Attribute("engine.grouping.cases:merge_persons",
                   lambda function: lambda release, at_least: function(
                       release, Fraction(99, 100)))),
-    _of("persons", "persons over quarters", "persons are new twice", "takes a case for new whose "
-        "person was released before",
-        _text(HISTORY, "coalesce(p.person, m.case_id) = c.case_id::VARCHAR;\n\nCREATE",
-              "m.case_id = c.case_id::VARCHAR;\n\nCREATE")),
     _of("persons", "persons", "nobody is a person of two cases", "stores no suspected duplicate "
         "among those that it counted",
         _text("grouping/steps/persons.sql", "SEMI JOIN here AS h ON p.person = h.person",

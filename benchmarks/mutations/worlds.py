@@ -45,8 +45,9 @@ class World:
 
 
 def _suspect(engine: Engine) -> None:
-    """Have every case and the next but one be suspected of being one person."""
-    pairs = [(100_000 + case, 100_002 + case) for case in range(1, 200) if case % 4 == 1]
+    """Have cases be suspected of being one person: of the same age and sex, or of two quarters."""
+    pairs = [(100_000 + case, 100_300 + case) for case in range(1, 61, 2)]
+    pairs += [(100_000 + case, 100_400 + case) for case in range(2, 61, 2)]
     for one, other in pairs:
         engine.con.execute(
             "INSERT INTO srsql.suspected_duplicate VALUES ('faers', ?, ?, 0.95)",
@@ -80,7 +81,7 @@ THIRD = moved(crowd(range(61, 151), version=3))
 MANY = crowd(range(1, 601), terms=60)
 WEIGHED = crowd(range(1, 2401), terms=20)
 OFTEN = crowded(crowd(range(1, 61)), "Reaction often", 2)
-SUSPECTS = crowd(range(1, 121), terms=12)
+SUSPECTS = crowd([*range(1, 61), *range(301, 361)], terms=11)
 KNOWN = Knowledge("a benchmark", (("DRUG 1", "DISEASE 03"), ("DRUG 2", "DISEASE 06")))
 LEVELS = ThetaPolicy("levels", Fraction(1, 2), {"Reaction 01": Fraction(1, 4)}, "a benchmark")
 
@@ -172,7 +173,7 @@ WORLDS: dict[str, World] = {
         before=_suspect,
     ),
     "persons over quarters": World(
-        {ONE: SUSPECTS, TWO: crowd(range(61, 171), version=2, terms=12)},
+        {ONE: SUSPECTS, TWO: crowd(range(401, 541), version=2, terms=40)},
         [(label, _with("ppms++", count="persons", on_infeasible="withhold"))
          for label in (ONE, TWO)],
         [(ONE, "main"), (TWO, "main")],
