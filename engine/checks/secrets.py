@@ -12,14 +12,16 @@ from math import log
 
 from sqlglot import exp
 
-from srsql.engine.checks import Evidence
+from srsql.engine.checks import Evidence, as_measures
 from srsql.engine.checks.lattice import taken
+from srsql.engine.checks.noise import row
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure
 from srsql.engine.warehouse.dimensions import dimensions_of, shown_columns
-from srsql.engine.warehouse.layout import NUMBER, ROWS, raw_table
+from srsql.engine.warehouse.layout import NUMBER, ROWS, raw_table, store_of
 from srsql.engine.warehouse.releases import Release
 from srsql.engine.warehouse.statements import (
+    STORE,
     column,
     literal,
     query,
@@ -51,6 +53,7 @@ def check_ids(evidence: Evidence) -> list[Measure]:
     ((ids, key, shared),) = release.warehouse.rows(query(TOPIC, "key"), asked)
     tables = {ORIGINAL: _originals(evidence), SHOWN: _shown(evidence)}
     parameters: dict[str, object] = {}
+    order = _out_of_order(evidence)
     if ids == "original":
         derived, weak = _originals(evidence), key is not None
     else:
@@ -70,10 +73,24 @@ def check_ids(evidence: Evidence) -> list[Measure]:
             first, derived = derived, f"FROM {FIRST} UNION ALL ({query(TOPIC, 'taken')})"
             tables[FIRST] = first
     tables[DERIVED] = derived
-    return evidence.ask(
+    return order + evidence.ask(
         "check_ids", literal(SHOWN), literal(DERIVED), str(weak).lower(),
         tables=tables, parameters=parameters,
     )  # fmt: skip
+
+
+def _out_of_order(evidence: Evidence) -> list[Measure]:
+    """Reports stand in the order of the ids that they are published under, not in one of their own,
+    which would tell that of the source."""
+    release = evidence.release
+    dataset = release.visible_dataset
+    store = table(STORE, store_of(release.release_id, dataset.report_table), alias="s")
+    name = column(dataset.report_id, "s").sql("duckdb")
+    ((wrong, total),) = release.warehouse.rows(
+        f"SELECT count(*) FILTER (WHERE o.id < o.before), count(*) FROM (SELECT {name} AS id, "
+        f"lag({name}) OVER (ORDER BY s.rowid) AS before FROM {store.sql('duckdb')}) AS o"
+    )
+    return as_measures([row(evidence, "check_ids", "order of rows", wrong, total)])
 
 
 def weak_key(key: bytes | None) -> bool:
