@@ -301,7 +301,7 @@ def counted_lines(about: Counted, hidden: str = "") -> Iterator[str]:
         if cases:
             yield (
                 f"{cases:,} released cases at most may have any one {what} although no row shows "
-                f"it: {hidden or 'bounds allow for them'}"
+                f"it: {hidden or 'bounds allow for them, as far as manifests tell the truth of it'}"
             )
     if condition_text(about.condition) and not hidden:
         yield (

@@ -299,7 +299,7 @@ def _of_hidden(hidden: Hidden | None) -> Iterator[str]:
         yield (
             "sensitive values of some cases are suppressed, so rows do not show all that cases "
             f"have: upper counts as many more as the public manifests allow for; {lower}expected "
-            "is of the rows alone"
+            "is of the rows alone; what manifests say of it no artifact can show"
         )
 
 
