@@ -12,7 +12,8 @@ fits, the original one with the record of the case in its place: at least k cand
 knows of every group how many of its cases hold what. (2) By Guarantee 1 of Loukides 2014, which
 ``term_chunks`` checks with the k of the terms, some dataset has that many records of P that hold X
 at once, and exchanging records brings min(k, that many) of them into g: so many candidates hold X
-together. The candidates of an attacker are the cases of all groups whose region covers what is
+together, where no cap of a region is used: within the caps fewer may, and the guarantee promises
+(1) alone. The candidates of an attacker are the cases of all groups whose region covers what is
 known and whose cluster admits X in some dataset that fits; those of g are among them.
 
 Within a series the candidates that the attacks B, F and L leave in g are at least k by the model's
