@@ -105,7 +105,8 @@ def _least(evidence: Evidence, asked: Asked) -> list[MeasureRow]:
     """k and alpha as asked, and groups large enough that each released value can be in one at
     all."""
     k, grown, _, _ = _kept(evidence)
-    wrong = [k != asked.k, grown < max(k, _need(evidence))]
+    need = _need(evidence) if "theta" in evidence.facts.bounds else 0
+    wrong = [k != asked.k, grown < max(k, need)]
     if "ss" in evidence.facts.attacks and asked.alpha is not None:
         of = {"release": evidence.release.release_id}
         ((num, den),) = evidence.release.warehouse.rows(query(TOPIC, "alpha"), of)

@@ -63,7 +63,7 @@ CHECKS: tuple[Check[Evidence], ...] = (
         "Every published id is the one that follows from an original of the period and the key of "
         "the series by a derivation of the check's own, so that nobody has ids of the source, of "
         "no key or of public columns; the key is no other series' and none that can be guessed.",
-        "SPEC sections 5 and 18; RFC 2104",
+        "SPEC section 5, section 18; RFC 2104",
         secrets.check_ids,
     ),
     Check(
@@ -211,7 +211,7 @@ CHECKS: tuple[Check[Evidence], ...] = (
         of.SPENDING,
         "The ledger charges, under the calibration that was asked for, the amount that follows "
         "from epsilon: its share of each attribute where the mechanism is sound, else the whole.",
-        "SPEC sections 10 and 18",
+        "SPEC section 10, section 18",
         asked.check_charged,
         composed_by="asked.check_charged",
     ),
@@ -391,7 +391,7 @@ CHECKS: tuple[Check[Evidence], ...] = (
         "Whoever knows the region and cluster of a case and at most m of its items finds no "
         "sensitive value more probable than its threshold, over the placements within the caps "
         "of every region of the cluster.",
-        "SPEC sections 11 and 18",
+        "SPEC section 11, section 18",
         partial(whole_rows.check_known_shares, measure="check_known_shares"),
         composed_by="whole_rows.check_known_shares",
     ),

@@ -171,7 +171,7 @@ def test_a_folder_elsewhere_is_noted_in_that_of_the_warehouse(tmp_path: Path) ->
         assert warehouse.scratch is not None
         (tmp_path / "to").mkdir()
         with private_folder(tmp_path / "to" / "out", "unfinished") as folder:
-            assert scratch._noted(warehouse.scratch) == [folder]
+            assert scratch._noted(warehouse.scratch / scratch._NOTES) == [folder]
             assert mode(folder) == 0o700
 
 

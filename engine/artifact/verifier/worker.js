@@ -325,7 +325,8 @@ function notProtected(parts, quarters) {
     const shares = parts.map(part => part.parameters[`one_candidate_percent_${key}`] ?? "");
     const other = parts.map(part => part.parameters[`one_candidate_percent_${key}_empty_is_anything`] ?? "");
     const beside = other.some(share => share !== "") // a quarter without it has one figure for both readings
-      ? ` (${spread(other.map((share, n) => share === "" ? shares[n] : share))} % where an empty value may be anything)` : "";
+      ? ` (${spread(other.map((share, n) => share === "" ? shares[n] : share))} % ` +
+        "where an empty value may be anything)" : "";
     if (!shares.includes("")) told.push(`who knows the protected values of a patient and ${count} of the `
       + `patient's ${items} can be left with one candidate in ${spread(shares)} % of the cases${beside}`);
   }
