@@ -87,8 +87,9 @@ ORDER BY p.cluster_no, p.term_no;
 
 -- name: held_often
 -- Sensitive terms in the item chunk of a cluster that $k of its records hold or more, unless no
--- term would be left there: cluster_no, term. Each is there since it and another one that tells the same
--- value would add up to more than its threshold; what regions keep bounds the value all the same.
+-- term would be left there: cluster_no, term. Each is there since it and another one that tells
+-- the same value would add up to more than its threshold; what regions keep bounds the value all
+-- the same.
 WITH
 held AS (
     SELECT t.cluster_no, t.term_no, count(*) AS records
