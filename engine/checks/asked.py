@@ -7,7 +7,6 @@ The rules by which the one follows from the other are written here once more.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -16,8 +15,10 @@ from srsql.engine.checks import Asked, Evidence, as_measures, checked_key
 from srsql.engine.checks.noise import row
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure, MeasureRow
+from srsql.engine.warehouse.catalog import of_texts
 from srsql.engine.warehouse.releases import PER
 from srsql.engine.warehouse.statements import column, query, table
+from srsql.schemas.outside import json_of
 
 TOPIC = "checks/asked"
 NOT_TOLD = frozenset({"not kept"})
@@ -64,7 +65,7 @@ def check_asked(evidence: Evidence) -> list[Measure]:
 def _kept(evidence: Evidence) -> tuple[int, int, dict[str, Any], bool]:
     of = {"release": evidence.release.release_id}
     ((k, grown, text, corrects),) = evidence.release.warehouse.rows(query(TOPIC, "kept"), of)
-    told = json.loads(text)
+    told = json_of(text)
     if not isinstance(told, dict):
         raise CheckFailedError("the release has no private manifest; nothing was released")
     return k, grown, told, corrects
@@ -92,13 +93,9 @@ def _thresholds(evidence: Evidence, asked: Asked) -> list[MeasureRow]:
 
 def _keys(evidence: Evidence, texts: Sequence[str]) -> list[str | None]:
     """The keys of texts by the version that the release has, in their order."""
-    key = checked_key(column("text", "u"), evidence.release.dataset.term_key).sql("duckdb")
-    rows = evidence.release.warehouse.rows(
-        f"SELECT {key} FROM (SELECT unnest($texts::VARCHAR[]) AS text, "
-        "unnest(range(len($texts::VARCHAR[]))) AS place) AS u ORDER BY u.place",
-        {"texts": list(texts)},
-    )
-    return [key for (key,) in rows]
+    release = evidence.release
+    key = checked_key(column("text", "u"), release.dataset.term_key)
+    return of_texts(release.warehouse, texts, key)
 
 
 def _least(evidence: Evidence, asked: Asked) -> list[MeasureRow]:

@@ -16,7 +16,6 @@ nothing, and cannot be told from draws that are right. What a single draw decide
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 from srsql.engine.checks import Evidence, as_measures
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.warehouse.statements import query
+from srsql.schemas.outside import json_of
 
 TOPIC = "checks/noise"
 FALSE_ALARM = 1e-7
@@ -292,8 +292,7 @@ def seeds_of(evidence: Evidence, use: str) -> Iterator[int]:
 def manifest_of(evidence: Evidence) -> dict[str, Any]:
     """What the private manifest of a release tells."""
     asked = {"release": evidence.release.release_id}
-    ((_, text, *_),) = evidence.release.warehouse.rows(query(TOPIC, "told"), asked)
-    found = json.loads(text)
+    found = json_of(evidence.release.warehouse.value(query(TOPIC, "told"), asked))
     return found if isinstance(found, dict) else {}
 
 

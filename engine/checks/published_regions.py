@@ -58,23 +58,24 @@ def placed_records(dataset: Dataset, schema: str, release_id: int) -> exp.Query:
 
     Needs ``srsql_identity``.
     """
-    return (
-        clustered_rows(dataset, schema)
-        .select(column("case_no", "m").as_("record"))
-        .join(
-            temporary("srsql_identity", alias="i"),
-            on=exp.and_(
-                column(dataset.report_id, "v").eq(column("public_report", "i")),
-                column(dataset.case_id, "v").eq(column("public_case", "i")),
-            ),
-        )
-        .join(
-            table("srsql", "member", alias="m"),
-            on=exp.and_(
-                column("release_id", "m").eq(release_id),
-                column("case_id", "m").eq(exp.cast(column("case_id", "i"), "VARCHAR")),
-            ),
-        )
+    rows = clustered_rows(dataset, schema).select(column("case_no", "m").as_("record"))
+    return _with_members(rows, dataset, release_id)
+
+
+def _with_members(rows: exp.Select, dataset: Dataset, release_id: int) -> exp.Select:
+    """Released rows ``v`` beside what the catalog has of their cases, ``m``."""
+    return rows.join(
+        temporary("srsql_identity", alias="i"),
+        on=exp.and_(
+            column(dataset.report_id, "v").eq(column("public_report", "i")),
+            column(dataset.case_id, "v").eq(column("public_case", "i")),
+        ),
+    ).join(
+        table("srsql", "member", alias="m"),
+        on=exp.and_(
+            exp.cast(column("case_id", "i"), "VARCHAR").eq(column("case_id", "m")),
+            column("release_id", "m").eq(release_id),
+        ),
     )
 
 
@@ -85,27 +86,11 @@ def internal_group_rows(
 
     Needs ``srsql_identity``; ``shown``: published columns that go into a text.
     """
-    query = (
-        exp.select(
-            exp.cast(column("group_id", "m"), "VARCHAR").as_("region"),
-            column(dataset.case_id, "v").as_("case_id"),
-        )
-        .from_(table(schema, dataset.report_table, alias="v"))
-        .join(
-            temporary("srsql_identity", alias="i"),
-            on=exp.and_(
-                column(dataset.report_id, "v").eq(column("public_report", "i")),
-                column(dataset.case_id, "v").eq(column("public_case", "i")),
-            ),
-        )
-        .join(
-            table("srsql", "member", alias="m"),
-            on=exp.and_(
-                exp.cast(column("case_id", "i"), "VARCHAR").eq(column("case_id", "m")),
-                column("release_id", "m").eq(release_id),
-            ),
-        )
-    )
+    shown_rows = exp.select(
+        exp.cast(column("group_id", "m"), "VARCHAR").as_("region"),
+        column(dataset.case_id, "v").as_("case_id"),
+    ).from_(table(schema, dataset.report_table, alias="v"))
+    query = _with_members(shown_rows, dataset, release_id)
     if not shown:
         return query
     text = exp.func("to_json", exp.func("row", *[column(name, "v") for name in shown]))

@@ -105,17 +105,15 @@ def known_term(version: int, placeholders: Iterable[str], name: str, alias: str)
 
 def term_keys(warehouse: Warehouse, texts: Sequence[str], version: int) -> list[str | None]:
     """The keys of ``texts``, in their order."""
-    return _of_texts(warehouse, texts, term_key(column("text", "u"), version))
+    return of_texts(warehouse, texts, term_key(column("text", "u"), version))
 
 
 def normalized_texts(warehouse: Warehouse, texts: Sequence[str]) -> list[str | None]:
     """The normalized terms of ``texts``, in their order."""
-    return _of_texts(warehouse, texts, normalized(column("text", "u")))
+    return of_texts(warehouse, texts, normalized(column("text", "u")))
 
 
-def _of_texts(
-    warehouse: Warehouse, texts: Sequence[str], found: exp.Expression
-) -> list[str | None]:
+def of_texts(warehouse: Warehouse, texts: Sequence[str], found: exp.Expr) -> list[str | None]:
     """What an expression over ``u.text`` makes of ``texts``, in their order."""
     return [
         row[0]

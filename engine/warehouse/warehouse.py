@@ -563,7 +563,7 @@ def _define(
     con.execute("BEGIN TRANSACTION")
     try:
         for each in strange:
-            schema, name, kind, *_ = json.loads(each)
+            schema, name, kind, *_ = json_of(each)
             kinds = {"macro": "MACRO", "table_macro": "MACRO TABLE", "view": "VIEW", "type": "TYPE"}
             con.execute(f"DROP {kinds[kind]} IF EXISTS {dotted(database, schema, name)}")
         con.execute(f"CREATE SCHEMA IF NOT EXISTS {dotted(database, 'srsql')}")

@@ -309,10 +309,7 @@ def test_no_module_opens_files_around_the_reader_but_those_that_are_listed() -> 
 def test_no_module_reads_toml_or_json_of_others_without_a_bound_on_its_depth() -> None:
     known = {
         ("engine/api/study_worker.py", "json.loads"),  # of the process that started it
-        ("engine/checks/asked.py", "json.loads"),  # of the warehouse's own catalog
-        ("engine/checks/noise.py", "json.loads"),  # of the warehouse's own catalog
         ("engine/study/claims.py", "tomllib.loads"),
-        ("engine/warehouse/warehouse.py", "json.loads"),  # syntax trees of DuckDB
         ("engine/warehouse/scratch.py", "json.loads"),  # names of folders, by this account
         ("schemas/glossary.py", "tomllib.loads"),
         ("schemas/persons.py", "tomllib.loads"),

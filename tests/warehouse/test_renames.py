@@ -115,7 +115,7 @@ def test_a_kill_at_any_step_leaves_all_names_or_none_and_nothing_else(
             break
         nth += 1
     assert ends == {True, False}
-    assert nth > 15
+    assert nth >= 20  # 31 where names are replaced
     clear_after_dead_processes()
     assert [each for each in cache.iterdir() if not each.name.startswith(f"{os.getpid()}-")] == []
 

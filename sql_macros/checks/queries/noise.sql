@@ -113,8 +113,7 @@ WHERE m.release_id = $release AND list_contains($positions::INTEGER[], q.positio
 GROUP BY m.case_no;
 
 -- name: told
--- What the manifests and the catalog tell of the draws of a release: the model, the parameters as
--- the private manifest has them, and the period.
-SELECT r.model, r.private_manifest, r.dataset, r.quarter
+-- The private manifest of a release, which has the parameters of its draws.
+SELECT r.private_manifest
 FROM srsql.release AS r
 WHERE r.release_id = $release;
