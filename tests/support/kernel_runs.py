@@ -67,9 +67,8 @@ def digest(engine: Engine, schema: str) -> str:
     ).fetchall()
     told = hashlib.sha256()
     for (view,) in views:
-        shown = (
-            f"SELECT COLUMNS(c -> c NOT IN ('primaryid', 'caseid')) FROM \"{schema}\".\"{view}\""
-        )
+        kept = "COLUMNS(lambda c: c NOT IN ('primaryid', 'caseid'))"
+        shown = f'SELECT {kept} FROM "{schema}"."{view}"'
         rows = engine.con.execute(shown).fetchall()
         told.update(repr((view, sorted(map(repr, rows)))).encode())
     return told.hexdigest()
