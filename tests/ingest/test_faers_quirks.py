@@ -31,7 +31,7 @@ def test_a_valid_quarter_is_loaded_whole(take: Take, warehouse: Warehouse) -> No
         ("2021Q1", 3, 201, 20, None, None, None, "F"),
     ]
     assert warehouse.rows("SELECT drugname, srsql_drugname, prod_ai FROM raw_faers.drug") == [
-        ("Aspirin", "ASPIRIN", None), ("Ibuprofen", "IBUPROFEN", None),
+        ("Aspirin", "aspirin", None), ("Ibuprofen", "ibuprofen", None),
     ]  # fmt: skip
 
 
@@ -39,7 +39,7 @@ def test_quotes_carets_and_backslashes_are_data(take: Take, warehouse: Warehouse
     names = ['"A"', "5' O\\x", "^B", '"open', "a\tb", "#x", "NULL"]
     take(faers(drug=lines("primaryid$drugname", *(f"101${name}" for name in names))))
     found = warehouse.rows("SELECT drugname FROM raw_faers.drug ORDER BY srsql_line")
-    assert [name for (name,) in found] == names
+    assert [name for (name,) in found] == [name.replace("\t", " ") for name in names]
 
 
 def test_a_trailing_separator_is_judged_by_the_file_and_not_by_the_era(
@@ -298,7 +298,7 @@ def test_unknown_sexes_are_missing_and_other_codes_are_value_rejects(
 def test_placeholder_indications_are_missing_values(take: Take, warehouse: Warehouse) -> None:
     terms = {
         "Product used for unknown indication": None, " DRUG USE FOR UNKNOWN INDICATION\u00a0": None,
-        "\u3000Breast cancer ": "BREAST CANCER", "": None, "  ": None,
+        "\u3000Breast cancer ": "breast cancer", "": None, "  ": None,
     }  # fmt: skip
     take(faers(indi=lines("primaryid$indi_pt", *(f"101${term}" for term in terms))))
     found = warehouse.rows("SELECT indi_pt, srsql_indi_pt FROM raw_faers.indi ORDER BY srsql_line")
