@@ -1,13 +1,22 @@
-"""Measures the house: modules, floors and circles of imports, names, parameters, tables, lengths.
+"""Measures the house, and holds the figures against ``budgets.toml``.
 
-``python .ci/house.py`` prints the figures of this checkout, ``--floors 11`` and the like make it
-fail where a figure is above the limit. It reads the files alone: nothing is imported or installed.
+``python .ci/house.py`` prints the figures of this checkout and fails where one is above its budget,
+``--verbose`` names everything that is counted, ``--root FOLDER`` measures another checkout. A
+figure may fall, and its budget with it; it rises only with a numbered decision that says what was
+given up for it. The files alone are read: nothing is imported or installed.
 
 * A *floor* is a step of the longest chain of imports, once with every module as a node and once
   with every folder of ``engine`` as one (``udfs``, ``schemas`` and ``sql_macros`` are one each).
   Imports inside functions and those for type checkers count like any other. The modules of a
   circle stand on one floor.
 * A *layer* is a line of the contract "engine" in pyproject.toml.
+* *Code* is lines without blanks, comments and docstrings.
+* A *condition on the kind* of a release is a test of an if, a while, a conditional expression or a
+  comprehension that names one of ``KINDS``, outside ``SHAPES``.
+* A *switch* is a class variable or property of the base model.
+* A file *names a feature* where its pattern of ``FEATURES`` occurs in it, outside the feature's own
+  room; Python and SQL count.
+* The *way of a request* follows the parameter of ``engine/release/release.py`` (see ``route.py``).
 * A *temporary table* is a name that starts with ``srsql_`` and is created in SQL or named by a
   string of its own in Python; names of UDFs, schemas and databases are left out.
 """
@@ -18,11 +27,14 @@ import argparse
 import ast
 import re
 import sys
+import tokenize
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from route import Walker
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "srsql"
@@ -39,6 +51,34 @@ NAME = re.compile(r"srsql_\w+")
 SHOWN = 20
 """How much of what is above a limit is named."""
 
+BUDGETS = Path(__file__).with_name("budgets.toml")
+KINDS = {
+    "bounded",
+    "clustered",
+    "counts_persons",
+    "guaranteed_bounds",
+    "has_rows",
+    "imported",
+    "is_parted",
+    "over_lattice",
+    "qid_sets",
+    "releases_case_rows",
+    "series_over_lattice",
+    "sets",
+    "suppresses",
+    "whole_rows",
+}
+"""What tells of which kind a release is: how its rows tell the truth, who counts, what is lost."""
+SHAPES = ("engine/shapes/", "engine/release/stages/")
+"""Where such conditions belong."""
+FEATURES = {
+    "persons": re.compile("person", re.IGNORECASE),
+    "qid-sets": re.compile("qid_set|sets? of quasi", re.IGNORECASE),
+    "whole-rows": re.compile("whole.row", re.IGNORECASE),
+    "suppression": re.compile(r"suppress(?!\()", re.IGNORECASE),
+}
+FACES = {"Engine", "Artifact", "Demo"}
+
 Graph = dict[str, set[str]]
 
 
@@ -53,31 +93,37 @@ class Measure:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print all figures; 1 if one of them is above its limit."""
-    measures = measured(ROOT)
+    """Print all figures; 1 if one of them is above its budget, or the formatter was changed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    for measure in measures:
-        parser.add_argument(
-            f"--{measure.name}", type=int, metavar="LIMIT", help=f"limit: {measure.title}"
-        )
+    parser.add_argument("--root", type=Path, default=ROOT, help="the checkout to measure")
     parser.add_argument("--verbose", action="store_true", help="name everything that is counted")
     options = parser.parse_args(arguments)
+    budgets = tomllib.loads(BUDGETS.read_text(encoding="utf-8"))
     above = []
-    for measure in measures:
-        limit = getattr(options, measure.name.replace("-", "_"))
+    for measure in measured(options.root):
+        limit = budgets["budget"].pop(measure.name, None)
         over = limit is not None and measure.value > limit
-        told = "" if limit is None else f"  (limit {limit}{', ABOVE IT' if over else ''})"
-        print(f"{measure.value:>5}  {measure.title}{told}")
+        told = "" if limit is None else f"  (budget {limit}{', ABOVE IT' if over else ''})"
+        print(f"{measure.value:>6}  {measure.name}: {measure.title}{told}")
         if over or options.verbose:
             shown = measure.details if options.verbose else measure.details[:SHOWN]
             for detail in shown:
-                print(f"         {detail}")
+                print(f"          {detail}")
             if len(shown) < len(measure.details):
-                print(f"         and {len(measure.details) - len(shown)} more: --verbose")
+                print(f"          and {len(measure.details) - len(shown)} more: --verbose")
         above += [measure.name] if over else []
-    if above:
-        print(f"above the limit: {', '.join(above)}")
-    return 1 if above else 0
+    wrong = [f"above its budget: {name}" for name in above]
+    wrong += [f"a budget of no measure: {name}" for name in budgets["budget"]]
+    wrong += formatter_changes(options.root, budgets["formatter"])
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+def formatter_changes(root: Path, frozen: dict[str, object]) -> list[str]:
+    """Where the formatter's settings are others than those by which lines are counted."""
+    tools = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    own = {key: value for key, value in tools["ruff"].items() if key != "lint"}
+    return [] if own == frozen else [f"the formatter's settings are not those of {BUDGETS.name}"]
 
 
 def measured(root: Path) -> list[Measure]:
@@ -112,6 +158,12 @@ def measured(root: Path) -> list[Measure]:
         _names("same-names", files, root),
         _parameters("parameters", trees, files, root),
         _tables("tables", trees, files, root),
+        *amounts(root, files, trees),
+        _conditions("kind-conditions", trees, files, root),
+        _switches("model-switches", trees),
+        *_features(root, files),
+        *_way(trees, modules, files),
+        _public_parameters("public-parameters", trees),
         Measure(
             "lines",
             f"lines of the longest file, {longest}",
@@ -119,6 +171,56 @@ def measured(root: Path) -> list[Measure]:
             [f"{n} {path}" for path, n in sorted(lines.items(), key=lambda i: -i[1])],
         ),
     ]
+
+
+def amounts(root: Path, files: dict[str, Path], trees: dict[str, ast.Module]) -> list[Measure]:
+    """Lines of Python in engine and udfs, and of SQL."""
+    python = [name for name in files if name.split(".")[1:2] in (["engine"], ["udfs"])]
+    sql = [path.read_text(encoding="utf-8").splitlines() for path in sql_files(root)]
+    told = [line.strip() for lines in sql for line in lines]
+    return [
+        Measure(
+            "python-lines",
+            "lines of Python in engine and udfs",
+            sum(files[name].read_text(encoding="utf-8").count("\n") for name in python),
+        ),
+        Measure(
+            "python-code",
+            "lines of code among them",
+            sum(code_lines(files[name], trees[name]) for name in python),
+        ),
+        Measure("sql-lines", "lines of SQL", len(told)),
+        Measure(
+            "sql-code", "lines of code among them", sum(bool(t) and t[:2] != "--" for t in told)
+        ),
+    ]
+
+
+def code_lines(path: Path, tree: ast.Module) -> int:
+    """Lines that hold more than blanks, comments and docstrings."""
+    held: set[int] = set()
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type not in NO_CODE:
+                held.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)  # of a lambda and a conditional expression: one value
+        for statement in body if isinstance(body, list) else ():
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                end = statement.end_lineno or statement.lineno
+                held.difference_update(range(statement.lineno, end + 1))
+    return len(held)
+
+
+NO_CODE = {
+    tokenize.COMMENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
+    tokenize.INDENT,
+    tokenize.NEWLINE,
+    tokenize.NL,
+}
 
 
 def python_files(root: Path) -> Iterator[Path]:
@@ -256,6 +358,92 @@ def _parameters(
                 if count > 7:
                     many.append(f"{path}:{node.lineno} {node.name} ({count})")
     return Measure(name, "functions with more than seven parameters", len(many), many)
+
+
+def _conditions(
+    name: str, trees: dict[str, ast.Module], files: dict[str, Path], root: Path
+) -> Measure:
+    found = []
+    for module, tree in trees.items():
+        path = files[module].relative_to(root).as_posix()
+        if not path.startswith("engine/") or path.startswith(SHAPES):
+            continue
+        for test in tests_of(tree):
+            named = {
+                node.attr if isinstance(node, ast.Attribute) else node.id
+                for node in ast.walk(test)
+                if isinstance(node, ast.Attribute | ast.Name)
+            }
+            if named & KINDS:
+                found.append(f"{path}:{test.lineno} {', '.join(sorted(named & KINDS))}")
+    rooms = len({place.partition(":")[0] for place in found})
+    return Measure(
+        name, f"conditions on the kind of a release, in {rooms} files", len(found), found
+    )
+
+
+def tests_of(tree: ast.Module) -> Iterator[ast.expr]:
+    """All that a module decides by."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If | ast.IfExp | ast.While):
+            yield node.test
+        elif isinstance(node, ast.comprehension):
+            yield from node.ifs
+
+
+def _switches(name: str, trees: dict[str, ast.Module]) -> Measure:
+    base = next(
+        node
+        for node in trees[f"{PACKAGE}.engine.models.base"].body
+        if isinstance(node, ast.ClassDef) and node.name == "GroupingModel"
+    )
+    found = []
+    for node in base.body:
+        if isinstance(node, ast.AnnAssign) and "ClassVar" in ast.unparse(node.annotation):
+            found.append(ast.unparse(node.target))
+        elif isinstance(node, ast.FunctionDef):
+            marks = " ".join(map(ast.unparse, node.decorator_list))
+            found += [node.name] if "property" in marks else []
+    return Measure(name, "switches on the base model", len(found), found)
+
+
+def _features(root: Path, files: dict[str, Path]) -> list[Measure]:
+    texts = {
+        path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
+        for path in [*files.values(), *sql_files(root)]
+    }
+    found = []
+    for feature, pattern in FEATURES.items():
+        room = feature.replace("-", "_")
+        named = [p for p, text in texts.items() if pattern.search(text) and room not in p]
+        title = f"files that name {feature.replace('-', ' ')} outside their room"
+        found.append(Measure(f"files-of-{feature}", title, len(named), named))
+    return found
+
+
+def _way(trees: dict[str, ast.Module], modules: Graph, files: dict[str, Path]) -> list[Measure]:
+    packages = {name for name, path in files.items() if path.name == "__init__.py"}
+    route = Walker(trees, packages).walk(f"{PACKAGE}.engine.release.release", "release", "request")
+    climbs = route.climbs(modules)
+    return [
+        Measure("request-stops", "stops of a release request", route.stops, route.with_returns),
+        Measure("request-rooms", "rooms that it enters", route.rooms, sorted(set(route.forward))),
+        Measure("request-climbs", "climbs back up", len(climbs), climbs),
+    ]
+
+
+def _public_parameters(name: str, trees: dict[str, ast.Module]) -> Measure:
+    counts = {
+        f"{each.name}.{node.name}": parameters_of(node)
+        for module, tree in trees.items()
+        if module.startswith(f"{PACKAGE}.engine.api")
+        for each in tree.body
+        if isinstance(each, ast.ClassDef) and each.name in FACES
+        for node in each.body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    }
+    many = [f"{n} {method}" for method, n in sorted(counts.items(), key=lambda item: -item[1])]
+    return Measure(name, "most parameters of a public method", max(counts.values()), many)
 
 
 def parameters_of(node: ast.FunctionDef) -> int:

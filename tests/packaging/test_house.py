@@ -1,0 +1,130 @@
+"""The measures of the house are what they say, and a newcomer finds things where they should be."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+QUESTIONS = {
+    "Where is L computed?": {"sql_macros/audit/exclusion.sql": r"MACRO srsql\.exclusion_l\("},
+    "Where is the argmin of ΔIL′?": {
+        "udfs/grouping/least_loss_search.py": r"^def least_loss_case\("
+    },
+    "What happens in a release, in order?": {"engine/release/release.py": r"^def release\("},
+    "How do I add a model with one parameter?": {
+        "engine/models/comparators.py": r"^class AlphaK\(",
+        "engine/models/__init__.py": r"^MODELS: ",
+    },
+    "Which checks run, what does each prove?": {"engine/checks/registry.py": r"^CHECKS: "},
+    "Where is k verified?": {
+        "sql_macros/checks/released_rows.sql": r"MACRO srsql\.check_k\(",
+        "sql_macros/artifact/queries/row_checks.sql": r"^-- name: k$",
+    },
+}
+"""Question -> file -> the definition that answers it, which stands in that file alone."""
+GUIDES = ("docs/architecture.md", "CONTRIBUTING.md")
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_newcomers_question_is_answered_in_two_files_at_most_that_the_guides_name(
+    question: str,
+) -> None:
+    guides = " ".join((ROOT / guide).read_text("utf-8") for guide in GUIDES)
+    answers = QUESTIONS[question]
+    assert len(answers) <= 2
+    for file, definition in answers.items():
+        suffix = Path(file).suffix
+        folder = ROOT / Path(file).parts[0]
+        found = [
+            path.relative_to(ROOT).as_posix()
+            for path in folder.rglob(f"*{suffix}")
+            if re.search(definition, path.read_text("utf-8"), re.MULTILINE)
+        ]
+        assert found == [file]
+        assert file in guides or Path(file).name in guides
+
+
+def made(root: Path, **files: str) -> None:
+    """A checkout of a few files; a double underscore of a name is a folder."""
+    for name, text in files.items():
+        path = root / f"{name.replace('__', '/')}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        for folder in path.relative_to(root).parents:
+            if folder != Path("."):
+                (root / folder / "__init__.py").touch()
+
+
+HOUSE = """
+import ast, sys
+sys.path.insert(0, sys.argv[1])
+import house
+from pathlib import Path
+root = Path(sys.argv[2])
+files = {house.module_name(root, path): path for path in house.python_files(root)}
+trees = {name: ast.parse(path.read_text()) for name, path in files.items()}
+modules = {n: house.imported(n, files[n], t, files.keys()) for n, t in trees.items()}
+told = [
+    *house.amounts(root, files, trees), *house._way(trees, modules, files),
+    house._conditions("kinds", trees, files, root), *house._features(root, files),
+]
+print({measure.name: measure.value for measure in told})
+"""
+
+
+def test_measures_of_a_small_house_are_those_counted_by_hand(tmp_path: Path) -> None:
+    made(
+        tmp_path,
+        engine__errors="class Wrong(Exception):\n    '''Text.\n\n    More.\n    '''\n",
+        engine__low__tools=(
+            "from srsql.engine.errors import Wrong\n\n\ndef low(asked):\n"
+            "    # a person, said in a comment\n    return asked.sets if asked.whole_rows else 1\n"
+        ),
+        engine__release__stages__kept="def run(a):\n    if a.whole_rows:\n        return 2\n",
+        engine__release__release=(
+            "from srsql.engine.low.tools import low\n"
+            "from srsql.engine.release.stages.kept import run\n\n\n"
+            "def release(warehouse, request):\n    wanted = request.part\n    low(warehouse)\n"
+            "    low(wanted)\n    run(a=wanted)\n    return [1 for _ in () if request.clustered]\n"
+        ),
+    )
+    (tmp_path / "sql_macros").mkdir()
+    (tmp_path / "sql_macros" / "one.sql").write_text("-- What: none\nSELECT 1; -- one\n\n")
+    for folder in ("schemas", "udfs"):
+        (tmp_path / folder).mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", HOUSE, str(ROOT / ".ci"), str(tmp_path)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert ast.literal_eval(done.stdout) == {
+        "python-lines": 24, "python-code": 15, "sql-lines": 3, "sql-code": 1,
+        # release, low, release, run, release; the warehouse is not followed
+        "request-stops": 5, "request-rooms": 3, "request-climbs": 0,
+        "kinds": 2, "files-of-persons": 1, "files-of-qid-sets": 0, "files-of-whole-rows": 2,
+        "files-of-suppression": 0,
+    }  # fmt: skip
+
+
+def test_a_figure_above_its_budget_and_a_changed_formatter_are_told(tmp_path: Path) -> None:
+    folder = tmp_path / ".ci"
+    folder.mkdir()
+    for name in ("house.py", "route.py"):
+        (folder / name).write_bytes((ROOT / ".ci" / name).read_bytes())
+    budgets = (ROOT / ".ci" / "budgets.toml").read_text()
+    lowered = re.sub(r"(?m)^modules = \d+", "modules = 1", budgets)
+    (folder / "budgets.toml").write_text(lowered.replace("line-length = 100", "line-length = 120"))
+    done = subprocess.run(
+        [sys.executable, str(folder / "house.py"), "--root", str(ROOT)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-2:] == [
+        "above its budget: modules",
+        "the formatter's settings are not those of budgets.toml",
+    ]
