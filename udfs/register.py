@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 
 import duckdb
 import numpy as np
@@ -23,6 +24,7 @@ from srsql.udfs import (
     flat,
     grouping,
     lists,
+    nested,
     one_array,
     places_of,
     reals,
@@ -103,7 +105,7 @@ def _exposure(
     targets: pa.ChunkedArray,
     options: pa.ChunkedArray,
 ) -> pa.Array:
-    """``singling_out.exposure``, added up over the targets."""
+    """``singling_out.exposure``, added up over the targets; boxes are lists, one for a reading."""
     from srsql.udfs.risk.singling_out import exposure, summaries, told_boxes
 
     results = []
@@ -111,13 +113,16 @@ def _exposure(
         case_nos, groups = by_first(uncopied(row[0].values))
         k, seed = (row[6][name].as_py() for name in ("k", "seed"))
         targets = flat(row[5])
-        boxes = told_boxes(targets, groups, *(fields(column.values) for column in row[1:3]))
+        readings = [
+            told_boxes(targets, groups, *map(fields, both))
+            for both in zip(_parts(row[1]), _parts(row[2]), strict=True)
+        ]
         case, item = fields(row[3].values)
         held = places_of(case, case_nos), item
         target = np.zeros(len(case_nos), np.bool_)
         target[places_of(targets, case_nos)] = True
-        found = exposure(boxes, held, flat(row[4]), k, seed, target)
-        results.append(summaries(found, k))
+        found = exposure(readings, held, flat(row[4]), k, seed, target)
+        results.append([(n, *each) for n, one in enumerate(found) for each in summaries(one, k)])
     ends = column_of(np.cumsum([0, *map(len, results)]), pa.int32())
     columns = [
         column_of(np.array([summary[i] for found in results for summary in found]), field.type)
@@ -125,6 +130,12 @@ def _exposure(
     ]
     rows = pa.StructArray.from_arrays(columns, fields=list(_EXPOSURE_TYPE))
     return pa.ListArray.from_arrays(ends, rows)
+
+
+def _parts(lists_of_structs: pa.ListScalar) -> list[pa.StructArray]:
+    """Each of the lists in a list of lists of structs."""
+    ends, structs = nested(lists_of_structs.values)
+    return [structs.slice(a, b - a) for a, b in pairwise(ends.tolist())]
 
 
 def _drawn_cases(cases: pa.ChunkedArray, count: pa.ChunkedArray, seed: pa.ChunkedArray) -> pa.Array:
@@ -254,7 +265,9 @@ _PRIOR_TYPE = pa.struct(
 )
 _PRIOR = "STRUCT(alpha1 DOUBLE, beta1 DOUBLE, alpha2 DOUBLE, beta2 DOUBLE, p DOUBLE)"
 _EXPOSED_SHARES = ("below_k", "alone", "certain", "likely")
-_EXPOSED_CASES = ("known", "items", "cases", *(f"worst_{name}" for name in _EXPOSED_SHARES))
+_EXPOSED_CASES = (
+    "reading", "known", "items", "cases", *(f"worst_{name}" for name in _EXPOSED_SHARES)
+)  # fmt: skip
 _EXPOSURE_TYPE = pa.struct(
     [(name, pa.int64()) for name in _EXPOSED_CASES]
     + [(name, pa.float64()) for name in _EXPOSED_SHARES]
@@ -356,7 +369,7 @@ _UDFS: dict[str, _Udf] = {
     "srsql_exposure": (
         _exposure,
         [
-            "STRUCT(case_no INTEGER, group_no INTEGER)[]", _BOXES, _BOXES,
+            "STRUCT(case_no INTEGER, group_no INTEGER)[]", f"{_BOXES}[]", f"{_BOXES}[]",
             "STRUCT(case_no INTEGER, item_no INTEGER)[]", "INTEGER[]", "INTEGER[]",
             "STRUCT(k INTEGER, seed BIGINT)",
         ],

@@ -224,6 +224,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "stopped": Argument("The target is known not to be in the next quarter"),
     "stayed": Argument("The target is known to be in the next quarter as well (persistence)"),
     "left": Argument("The target is known to be in the version before, and to have left since"),
+    "gone": Argument("The target is known to have left for good: no later release has it"),
     "audit.quarter": Argument("Report this period only", aliases=_PERIOD),
     "all_series": Argument("Join all series of each quarter, as one attacker who has them would"),
     "kept": Argument("Show what releases kept of their audits, without U, and audit nothing"),

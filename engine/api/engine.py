@@ -461,8 +461,8 @@ class Engine:
     @api.reads(errors.AttackError)
     def attack(
         self, quarter: str, qids: Mapping[str, str | int], *, new: bool = False,
-        stopped: bool = False, stayed: bool = False, left: bool = False, dataset: Name = None,
-        series: str = MAIN,
+        stopped: bool = False, stayed: bool = False, left: bool = False, gone: bool = False,
+        dataset: Name = None, series: str = MAIN,
     ) -> Attack:  # fmt: skip
         """Play one attacker against a release; see ``srsql attack``."""
         with self.warehouse.guarded():
@@ -470,7 +470,7 @@ class Engine:
             api.need_regions(self.warehouse, schema, series, errors.AttackError)
             known = {name: str(value) for name, value in qids.items()}
             told: dict[Besides, bool] = {"new": new, "stopped": stopped, "left": left,
-                                         "stayed": stayed}  # fmt: skip
+                                         "stayed": stayed, "gone": gone}  # fmt: skip
             besides = {name for name, is_known in told.items() if is_known}
             return attack(self.warehouse, schema, quarter, known, besides, series=series)
 

@@ -17,8 +17,10 @@ from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
-Besides = Literal["new", "stopped", "left", "stayed"]
-_SETS: dict[str, Besides] = {"L": "new", "MD": "stopped", "E": "left", "P": "stayed"}
+Besides = Literal["new", "stopped", "left", "stayed", "gone"]
+_SETS: dict[str, Besides] = {
+    "L": "new", "MD": "stopped", "E": "left", "P": "stayed", "G": "gone"
+}  # fmt: skip
 Region = dict[str, Any]
 """QID -> node label, or ``{"low": ..., "high": ...}`` in its unit; None where it is missing."""
 
@@ -40,15 +42,15 @@ class Excluded:
     quarter: str
     """The other release that tells."""
     region: Region | None
-    """The parts of its region there that do not cover what is known; None for L, MD, E and P."""
+    """The parts of its region there that do not cover what is known; None for L, MD, E, P and G."""
 
 
 @dataclass(frozen=True)
 class ExclusionSet:
-    """One exclusion set of Huang 2021, Definitions 1 to 3 and 5, or of the erasure attack."""
+    """One exclusion set of Huang 2021, Definitions 1 to 3 and 5, or of an attack of ours."""
 
     name: str
-    """``B``, ``F``, ``L``, ``MD``, ``E`` or ``P``."""
+    """``B``, ``F``, ``L``, ``MD``, ``E``, ``P`` or ``G``."""
     evaluated: bool
     cases: int
     """Distinct candidates in it, whatever the other sets exclude."""
@@ -93,6 +95,8 @@ class Attack(Framed):
     left: bool
     stayed: bool
     """The attacker knows that the target is in the next quarter as well (P)."""
+    gone: bool
+    """The attacker knows that the target left for good (G)."""
     candidates: tuple[Candidate, ...]
     exclusions: tuple[ExclusionSet, ...]
     not_evaluated: tuple[str, ...]
@@ -129,16 +133,19 @@ def attack(
         besides: what else the attacker knows of the target: that it is new, in no earlier quarter;
             that it stopped, so that it is not in the next one; that it left, so that it is in the
             version of the quarter before the newest alone, which is attacked; that it stayed, so
-            that it is in the next quarter as well.
+            that it is in the next quarter as well; that it is gone: it left for good, so that no
+            release that is out now and of a later quarter has it, and none at all where it left.
         series: the releases that the attacker has.
 
     Raises:
         AttackError: the quarter is not released, ``knowledge`` makes no sense, or the target would
-            have stopped and stayed.
+            have stayed and stopped or gone.
     """
-    if "stopped" in besides and "stayed" in besides:
+    wrong = [name for name in ("stopped", "gone") if name in besides]
+    if wrong and "stayed" in besides:
         raise AttackError(
-            "--stopped and --stayed contradict each other: the target is in the next quarter or not"
+            f"--{wrong[0]} and --stayed contradict each other: the target is in the next quarter "
+            "or not"
         )
     release_id, model = _release(warehouse, dataset, quarter, series)
     if "left" in besides:
@@ -209,16 +216,20 @@ class _Played:
         self.warehouse.run(query("audit/attack", "create_candidates"), self.knowledge)
         listed = self.warehouse.rows(query("audit/attack", "candidates"))
         case_ids = {row[0]: row[1] for row in listed}
-        neighbours = self._neighbours()
+        neighbours, tells_who_is_gone = self._neighbours()
         new, stopped = "L" in names, "MD" in names
         unknown = [n for n in names if n in ("MD", "P") and neighbours["next"] is None]
+        unknown += [n for n in names if n == "G" and not tells_who_is_gone]
         exclusions, gone = self._exclusions(names, unknown, case_ids)
         left = [row for row in listed if row[0] not in gone]
         told = left and all(row[3] is not None for row in left)
         ss = sum(row[3] for row in left) if told else None
         regions = self._regions()
-        stayed = "P" in names
-        told_of = {"next": stopped or stayed, "previous": new or stayed}
+        stayed, left_it, gone_for_good = ("P" in names, "E" in names, "G" in names)
+        told_of = {
+            "next": stopped or stayed or gone_for_good,
+            "previous": new or stayed or (gone_for_good and left_it),
+        }
         return Attack(
             release_id=self.release_id,
             quarter=quarter,
@@ -229,8 +240,9 @@ class _Played:
             },
             new=new,
             stopped=stopped,
-            left="E" in names,
+            left=left_it,
             stayed=stayed,
+            gone=gone_for_good,
             candidates=tuple(Candidate(row[1], row[2], regions[row[2]]) for row in listed),
             exclusions=exclusions,
             not_evaluated=tuple(unknown),
@@ -247,12 +259,13 @@ class _Played:
             ),
         )
 
-    def _neighbours(self) -> dict[str, str | None]:
-        """Labels of the next and the previous quarter of the series."""
-        after, before = self.warehouse.rows(
+    def _neighbours(self) -> tuple[dict[str, str | None], bool]:
+        """Labels of the next and the previous quarter of the series, and whether some release tells
+        who did not leave for good."""
+        after, before, tells_who_is_gone = self.warehouse.rows(
             query("audit/attack", "neighbours"), {"release_id": self.release_id}
         )[0]
-        return {"next": after, "previous": before}
+        return {"next": after, "previous": before}, tells_who_is_gone
 
     def _exclusions(
         self, names: list[str], unknown: list[str], case_ids: dict[int, str]

@@ -70,6 +70,7 @@ _MEANING = {
     "MD": "in the next quarter, but the target is not",
     "P": "not in the next quarter, but the target is",
     "E": "in a later version of the quarter, which the target left",
+    "G": "in a release that is out now, but the target left for good",
 }
 
 
@@ -315,6 +316,7 @@ def attack_lines(attack: Attack) -> Iterator[str]:
     knows += ["not in the next quarter"] if attack.stopped else []
     knows += ["in the next quarter as well"] if attack.stayed else []
     knows += ["in no later version of the quarter"] if attack.left else []
+    knows += ["left for good"] if attack.gone else []
     yield (
         f"{attack.quarter}, series {attack.series} ({attack.model}): the target is known by "
         + (", ".join(knows) or "nothing but being in the release")

@@ -78,7 +78,7 @@ ITEMS = "known_items"
 DRUGS_OR_TERMS = "drugs or terms"
 _ITEM = "srsql_known_item"
 _SUPPRESSES = "SELECT count(*) > 0 FROM srsql.suppressed AS s WHERE s.release_id = ?"
-_EXPOSURE = "singling_out({id}, 'temp.main.srsql_known_item', {cases}, {seed}, '{empty}')"
+_EXPOSURE = "srsql.singling_out({id}, 'temp.main.srsql_known_item', {cases}, {seed}, {readings})"
 _MACROS = ("unbounded_values({id})", "unanimous_regions({id})")
 
 
@@ -132,16 +132,16 @@ def _of_items(
     if items is None:
         return columns
     warehouse.run(create(temporary(_ITEM), items, temp=True), {"quarter": quarter})
-    values = {"id": int(release_id), "cases": cases, "seed": SEED}
-
-    def called(macro: str, **more: str) -> list[MeasureRow]:
-        found = warehouse.rows(f"FROM srsql.{macro.format(**values, **more)}")
-        return [MeasureRow(*row) for row in found]
-
-    anything = called(_EXPOSURE, empty=READINGS[0])
     empty = warehouse.value(query("risk/metrics", "shows_empty"), {"release_id": release_id})
-    not_known = called(_EXPOSURE, empty=READINGS[1]) if empty else anything
-    rows = both_readings(not_known, anything) + [row for macro in _MACROS for row in called(macro)]
+    readings = READINGS if empty else READINGS[:1]  # where nothing is empty they are the same
+    call = _EXPOSURE.format(id=int(release_id), cases=cases, seed=SEED, readings=list(readings))
+    found: dict[str, list[MeasureRow]] = {reading: [] for reading in readings}
+    for *row, reading in warehouse.rows(f"FROM {call}"):
+        found[reading].append(MeasureRow(*row))
+    rows = both_readings(found[readings[-1]], found[readings[0]])
+    for macro in _MACROS:
+        called = warehouse.rows(f"FROM srsql.{macro.format(id=int(release_id))}")
+        rows += [MeasureRow(*row) for row in called]
     warehouse.run(f"DROP TABLE {dotted('temp', 'main', _ITEM)}")
     return [row for row in rows if row.total] + columns
 

@@ -7,7 +7,9 @@
 -- Inputs:  of_release.
 -- Outputs: release_id, quarter, earlier (before of_release in the order of quarter, release_id),
 --          before (of an earlier quarter), next, previous (of the quarter just after or before),
---          newer (a later version of its own quarter).
+--          newer (a later version of its own quarter), without_gone: it is out now, and shows
+--          nobody who left of_release for good: of a later quarter, or of any if of_release was
+--          replaced.
 -- Source:  Huang 2021, Definitions 1 to 3 and 5; SPEC section 9.
 CREATE OR REPLACE MACRO srsql.attack_releases(of_release) AS TABLE
 WITH known AS (
@@ -18,6 +20,8 @@ WITH known AS (
         (r.quarter, r.release_id) < (own.quarter, own.release_id) AS earlier,
         r.quarter < own.quarter AS before,
         r.quarter = own.quarter AND r.release_id > own.release_id AS newer,
+        r.status = 'released'
+        AND (own.status <> 'released' OR r.quarter > own.quarter) AS without_gone,
         min(CASE WHEN r.quarter > own.quarter THEN r.quarter END) OVER () AS quarter_after,
         max(CASE WHEN r.quarter < own.quarter THEN r.quarter END) OVER () AS quarter_before
     FROM srsql.release AS own
@@ -32,6 +36,7 @@ SELECT
     k.earlier,
     k.before,
     k.newer,
+    k.without_gone,
     coalesce(k.quarter = k.quarter_after, false)
     AND srsql.follows_on(k.own_quarter, k.quarter) AS next,
     coalesce(k.quarter = k.quarter_before, false)
@@ -78,13 +83,25 @@ WHERE m.release_id = of_release;
 --          an earlier quarter, which a new target is not. MD: it is in the next quarter, which a
 --          target that stopped is not. E: it is in a later version of the quarter, which a target
 --          that left is not. P: it is not in the next quarter, in which a target that stayed is.
+--          G: it is in a release that is out and shows nobody who left for good.
 -- Inputs:  knowledge; candidates(case_no, case_id, in_next, ...); of_release.
--- Outputs: exclusion ('B', 'F', 'L', 'MD', 'E', 'P'), case_no, release_id (NULL for P), quarter,
---          position, low, high: the part of the region that does not cover; NULL for L, MD, E, P.
--- Source:  Huang 2021, Definitions 1 to 3 and 5; SPEC section 5 (the erasure attack).
+-- Outputs: exclusion ('B', 'F', 'L', 'MD', 'E', 'P', 'G'), case_no, release_id (NULL for P),
+--          quarter, position, low, high: the part of the region that does not cover; NULL for L,
+--          MD, E, P, G.
+-- Source:  Huang 2021, Definitions 1 to 3 and 5; SPEC section 5 (the erasure attack);
+--          docs/models.md (leaving several quarters).
 CREATE OR REPLACE MACRO srsql.attack_exclusions(knowledge, candidates, of_release) AS TABLE
 WITH seen AS (
-    SELECT c.case_no, a.release_id, a.quarter, a.earlier, a.before, a.next, a.newer, m.group_id
+    SELECT
+        c.case_no,
+        a.release_id,
+        a.quarter,
+        a.earlier,
+        a.before,
+        a.next,
+        a.newer,
+        a.without_gone,
+        m.group_id
     FROM query_table(candidates) AS c
     INNER JOIN srsql.member AS m ON c.case_id = m.case_id
     INNER JOIN srsql.attack_releases(of_release) AS a ON m.release_id = a.release_id
@@ -128,7 +145,11 @@ WHERE NOT c.in_next
 UNION ALL
 SELECT 'E', s.case_no, s.release_id, s.quarter, NULL, NULL, NULL
 FROM seen AS s
-WHERE s.newer;
+WHERE s.newer
+UNION ALL
+SELECT 'G', s.case_no, s.release_id, s.quarter, NULL, NULL, NULL
+FROM seen AS s
+WHERE s.without_gone;
 
 -- What:    what the attacker infers about the sensitive values from the cases that remain.
 -- Inputs:  remaining(case_no); of_release.

@@ -9,23 +9,29 @@
 -- Inputs:  of_release: a release id; items(case_no, attribute, term, value, sensitive): what is
 --          published of its cases, a row once or more often, and of which value the term is a
 --          spelling: that follows from others, whatever its spelling is; cases: so many are drawn
---          and looked at, among all as candidates; seed: of what is drawn; empty: how an empty
---          value of a row is read. 'anything': it covers every value. 'not known': no report told
---          it, so that candidates show a value exactly where the row of the case does.
--- Outputs: known ('drugs', 'terms', 'drugs or terms'), items (0 to 3, or NULL for all), cases that
---          have such items; those some set of which leaves fewer than k candidates (worst_below_k)
---          or one (worst_alone), or lets a further term of the case follow with certainty
---          (worst_certain) or with nine candidates in ten (worst_likely; for 1 and 2 items); and
---          sums over the cases of the shares of their sets that do (below_k, alone, certain,
---          likely). Who has fewer items is known by all of them.
+--          and looked at, among all as candidates; seed: of what is drawn; readings: a list of how
+--          an empty value of a row is read. 'anything': it covers every value. 'not known': no
+--          report told it, so that candidates show a value exactly where the row of the case does.
+-- Outputs: empty (the reading), known ('drugs', 'terms', 'drugs or terms'), items (0 to 3, or NULL
+--          for all), cases that have such items; those some set of which leaves fewer than k
+--          candidates (worst_below_k) or one (worst_alone), or lets a further term of the case
+--          follow with certainty (worst_certain) or with nine candidates in ten (worst_likely; for
+--          1 and 2 items); and sums over the cases of the shares of their sets that do (below_k,
+--          alone, certain, likely). Who has fewer items is known by all of them.
 -- Source:  SPEC section 18.
-CREATE OR REPLACE MACRO srsql.exposure(of_release, items, cases, seed, empty) AS TABLE
+CREATE OR REPLACE MACRO srsql.exposure(of_release, items, cases, seed, readings) AS TABLE
 WITH
+reading AS MATERIALIZED (
+    SELECT
+        unnest(readings) AS empty,
+        generate_subscripts(readings, 1) AS reading_no
+),
+
 -- a drawn value is empty for a case and not for its group
 drawn_empty AS (
     SELECT p.case_no, sum(1::BIGINT << p.position)::BIGINT AS positions
     FROM srsql.perturbed AS p
-    WHERE p.release_id = of_release AND p.low IS NULL AND empty = 'not known'
+    WHERE p.release_id = of_release AND p.low IS NULL AND list_contains(readings, 'not known')
     GROUP BY p.case_no
 ),
 
@@ -59,6 +65,7 @@ far AS (
 -- more than that it is none of these.
 shown AS MATERIALIZED (
     SELECT
+        r.reading_no,
         p.place_no,
         g.position,
         g.low IS NULL AS lacks_region,
@@ -75,8 +82,9 @@ shown AS MATERIALIZED (
     FROM srsql.region AS g
     INNER JOIN places AS p ON g.group_id = p.group_id
     CROSS JOIN far AS f
+    CROSS JOIN reading AS r
     LEFT JOIN srsql.perturbation AS t ON t.release_id = of_release AND g.position = t.position
-    WHERE g.release_id = of_release AND (g.low IS NOT NULL OR empty = 'not known')
+    WHERE g.release_id = of_release AND (g.low IS NOT NULL OR r.empty = 'not known')
 ),
 
 members AS MATERIALIZED (
@@ -100,21 +108,54 @@ target AS MATERIALIZED (
 ),
 
 by_presence AS (
-    SELECT c.case_no, s.position, s.low, s.high
+    SELECT s.reading_no, c.case_no, s.position, s.low, s.high
     FROM target AS t
     INNER JOIN placed_case AS c ON t.case_no = c.case_no
     INNER JOIN shown AS s ON c.place_no = s.place_no AND s.lacks_region
 ),
 
 own AS (
-    SELECT e.case_no, e.position, e.low, e.high
+    SELECT e.reading_no, e.case_no, e.position, e.low, e.high
     FROM by_presence AS e
     UNION ALL
-    SELECT q.case_no, q.position, q.low, q.high
+    SELECT r.reading_no, q.case_no, q.position, q.low, q.high
     FROM srsql.original_qid(of_release) AS q
+    CROSS JOIN reading AS r
     SEMI JOIN target AS t ON q.case_no = t.case_no
-    ANTI JOIN by_presence AS e ON q.case_no = e.case_no AND q.position = e.position
+    ANTI JOIN by_presence AS e
+        ON
+            r.reading_no = e.reading_no
+            AND q.case_no = e.case_no
+            AND q.position = e.position
     WHERE q.low IS NOT NULL
+),
+
+own_lists AS (
+    SELECT
+        r.reading_no,
+        coalesce(list(struct_pack(
+            case_no := o.case_no::INTEGER,
+            position := o.position::INTEGER,
+            low := o.low::BIGINT,
+            high := o.high::BIGINT
+        )) FILTER (WHERE o.case_no IS NOT NULL), []) AS boxes
+    FROM reading AS r
+    LEFT JOIN own AS o ON r.reading_no = o.reading_no
+    GROUP BY r.reading_no
+),
+
+shown_lists AS (
+    SELECT
+        r.reading_no,
+        coalesce(list(struct_pack(
+            case_no := s.place_no,
+            position := s.position::INTEGER,
+            low := s.low::BIGINT,
+            high := s.high::BIGINT
+        )) FILTER (WHERE s.place_no IS NOT NULL), []) AS boxes
+    FROM reading AS r
+    LEFT JOIN shown AS s ON r.reading_no = s.reading_no
+    GROUP BY r.reading_no
 ),
 
 known AS MATERIALIZED (
@@ -148,24 +189,8 @@ names AS MATERIALIZED (
 found AS (
     SELECT unnest(srsql_exposure(
         (SELECT m.placed FROM members AS m),
-        (
-            SELECT coalesce(list(struct_pack(
-                case_no := o.case_no::INTEGER,
-                position := o.position::INTEGER,
-                low := o.low::BIGINT,
-                high := o.high::BIGINT
-            )), [])
-            FROM own AS o
-        ),
-        (
-            SELECT coalesce(list(struct_pack(
-                case_no := s.place_no,
-                position := s.position::INTEGER,
-                low := s.low::BIGINT,
-                high := s.high::BIGINT
-            )), [])
-            FROM shown AS s
-        ),
+        (SELECT list(l.boxes ORDER BY l.reading_no) FROM own_lists AS l),
+        (SELECT list(l.boxes ORDER BY l.reading_no) FROM shown_lists AS l),
         (
             SELECT
                 coalesce(
@@ -184,6 +209,7 @@ found AS (
 )
 
 SELECT
+    readings[f.reading + 1] AS empty,
     ['drugs', 'terms', 'drugs or terms'][f.known + 1] AS known,
     nullif(f.items, 4) AS items,
     f.cases,
@@ -200,12 +226,12 @@ FROM found AS f;
 -- What:    singling out and inference as shares of the released cases: of some set of the case's
 --          items ('worst': what a known patient risks) and of a random one.
 -- Inputs:  as srsql.exposure.
--- Outputs: uniform rows; violating = cases (for random sets, expected ones), total = cases looked
---          at that have such items. candidates_below_k: fewer than k candidates; one_candidate:
---          none but the case; certain_term, likely_term: a further term follows. The scope tells
---          the known items.
+-- Outputs: uniform rows, each with its reading (empty); violating = cases (for random sets,
+--          expected ones), total = cases looked at that have such items. candidates_below_k: fewer
+--          than k candidates; one_candidate: none but itself; certain_term, likely_term: a further
+--          term follows. The scope tells the known items.
 -- Source:  SPEC section 18.
-CREATE OR REPLACE MACRO srsql.singling_out(of_release, items, cases, seed, empty) AS TABLE
+CREATE OR REPLACE MACRO srsql.singling_out(of_release, items, cases, seed, readings) AS TABLE
 WITH
 named AS (
     SELECT
@@ -215,7 +241,7 @@ named AS (
             WHEN 4 THEN 'all ' || replace(e.known, ' or ', ' and ')
             ELSE e.items::VARCHAR || ' of the ' || e.known
         END AS scope
-    FROM srsql.exposure(of_release, items, cases, seed, empty) AS e
+    FROM srsql.exposure(of_release, items, cases, seed, readings) AS e
     WHERE e.items IS DISTINCT FROM 0 OR e.known = 'drugs'
 ),
 
@@ -244,13 +270,15 @@ ways AS (
     WHERE m.items IN (1, 2) OR m.measure.name IN ('candidates_below_k', 'one_candidate')
 )
 
-SELECT unnest(srsql.metric_row(
-    of_release,
-    w.measure.name,
-    w.scope || w.way,
-    CASE WHEN w.way = ', random' THEN w.measure.random ELSE w.measure.worst END,
-    w.cases
-))
+SELECT
+    unnest(srsql.metric_row(
+        of_release,
+        w.measure.name,
+        w.scope || w.way,
+        CASE WHEN w.way = ', random' THEN w.measure.random ELSE w.measure.worst END,
+        w.cases
+    )),
+    w.empty
 FROM ways AS w
 ORDER BY w.measure.name ASC, coalesce(w.items, 4) ASC, w.known ASC, w.way DESC;
 

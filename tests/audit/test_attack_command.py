@@ -75,9 +75,9 @@ def test_an_attack_is_told_step_by_step(series: Callable[..., Any]) -> None:
         "L: 1 case out, in an earlier release, but the target is new",
         "  case 2: is in 2011Q1",
         "remaining: 1 case: 3",
-        "  FLU: confidence 1 (1 of 1)",
-        "  ITCH: confidence 1 (1 of 1)",
-        "  RASH: confidence 1 (1 of 1)",
+        "  flu: confidence 1 (1 of 1)",
+        "  itch: confidence 1 (1 of 1)",
+        "  rash: confidence 1 (1 of 1)",
         "ss: 1 of 1 have substantially many symptoms, share 1",
     ]
 
@@ -263,3 +263,14 @@ def test_an_own_release_is_attacked_like_any_other(
     assert len(found["candidates"]) >= 3
     assert all(i["theta"] == "1/2" and i["exceeds"] is False for i in found["inferences"])
     assert json.dumps(found["exclusions"][0]["excluded"]) == "[]"
+
+
+def test_who_left_for_good_is_none_of_those_who_appear_later(series: Callable[..., Any]) -> None:
+    told = series("attack", "--quarter", "2011Q1", "--gone").out.splitlines()
+    assert "the target is known by left for good" in told[0]
+    assert "G: 1 case out, in a release that is out now, but the target left for good" in told
+    assert "remaining: 1 case: 1" in told
+    newest = series("attack", "--quarter", "2011Q2", "--gone", "--json").json
+    assert newest["not_evaluated"] == ["G"]
+    wrong = series("attack", "--quarter", "2011Q1", "--gone", "--stayed")
+    assert (wrong.code, "--gone and --stayed contradict" in wrong.err) == (2, True)

@@ -50,6 +50,7 @@ def play(
     stopped: bool,
     left: bool = False,
     stayed: bool = False,
+    gone: bool = False,
 ) -> Outcome:
     """The attack on ``series[at]``, which is ordered by quarter and, within it, by time."""
     target = series[at]
@@ -92,17 +93,28 @@ def play(
             for c in candidates
             if any(c in r.region for r in series[at + 1 :] if r.quarter == target.quarter)
         }
+    out = {r.quarter: n for n, r in enumerate(series)}  # the last version of each quarter
+    replaced = at not in out.values()
+    telling = [series[n] for quarter, n in out.items() if replaced or quarter > target.quarter]
+    if gone:
+        excluded["G"] = {c for c in candidates for r in telling if c in r.region}
     remaining = candidates.difference(*excluded.values())
     held: dict[str, int] = {}
     for case in remaining:
         for term in target.terms[case]:
             held[term] = held.get(term, 0) + 1
-    told_of = {"next": stopped or stayed, "previous": new or stayed}
-    asked = {"MD": stopped, "P": stayed}
+    told_of = {
+        "next": stopped or stayed or gone, "previous": new or stayed or (gone and left)
+    }  # fmt: skip
+    not_told = {
+        "MD": stopped and neighbours["next"] is None,
+        "P": stayed and neighbours["next"] is None,
+        "G": gone and not telling,
+    }
     return Outcome(
         frozenset(candidates),
         {name: frozenset(cases) for name, cases in excluded.items()},
-        tuple(name for name in asked if asked[name] and neighbours["next"] is None),
+        tuple(name for name, lacks in not_told.items() if lacks),
         frozenset(remaining),
         {term: Fraction(n, len(remaining)) for term, n in held.items()},
         {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +25,7 @@ from srsql.engine.risk.singling_out import (
     share_text,
 )
 
-CALL = "srsql.exposure(1, 'temp.main.item', {cases}, 7, '{empty}')"
+CALL = "srsql.exposure(1, 'temp.main.item', {cases}, 7, {readings})"
 READINGS = ("anything", "not known")
 REACTION, DIAGNOSIS = "reaction", "diagnosis"
 
@@ -81,24 +82,27 @@ def store(sql: Any, patients: list[Patient], k: int) -> None:
 
 
 def summaries(
-    sql: Any, cases: int = 10**6, empty: str = READINGS[0]
+    sql: Any, cases: int = 10**6, empty: str = READINGS[0], readings: Sequence[str] = READINGS
 ) -> dict[tuple[str, int | None], dict[str, Any]]:
-    """What the macro says of each kind and number of known items."""
-    rows = sql.records("FROM " + CALL.format(cases=cases, empty=empty))
-    return {(row["known"], row["items"]): row for row in rows}
+    """What the macro says of each kind and number of known items, in one of the readings."""
+    rows = sql.records("FROM " + CALL.format(cases=cases, readings=list(readings)))
+    assert {row["empty"] for row in rows} <= set(readings)
+    return {(row["known"], row["items"]): row for row in rows if row["empty"] == empty}
 
 
 @REPEATABLE
 @given(
     st.integers(0, 10**9), st.sampled_from([2, 5]), st.sampled_from([3, 20, 10**6]),
-    st.sampled_from(READINGS),
+    st.permutations(READINGS), st.booleans(),
 )  # fmt: skip
 def test_known_items_leave_what_the_definitions_say_of_all_cases_and_of_those_drawn(
-    sql: Any, seed: int, k: int, most: int, empty: str
+    sql: Any, seed: int, k: int, most: int, readings: list[str], alone: bool
 ) -> None:
+    """Readings that are judged together, in any order, or one alone."""
     patients = patients_of(seed)
     store(sql, patients, k)
-    found = summaries(sql, cases=most, empty=empty)
+    empty = readings[-1]
+    found = summaries(sql, most, empty, [empty] if alone else readings)
     numbers = list(range(len(patients)))
     ((drawn,),) = sql.rows(f"SELECT srsql_drawn_cases({numbers}, {most}, 7)")
     assert len(set(drawn)) == min(most, len(patients))
@@ -211,7 +215,7 @@ def test_measures_are_shares_of_the_cases_that_have_such_items(sql: Any) -> None
     patients = patients_of(4)
     store(sql, patients, 4)
     found = summaries(sql)
-    rows = sql.records("FROM srsql.singling_out(1, 'temp.main.item', 1000000, 7, 'anything')")
+    rows = sql.records("FROM srsql.singling_out(1, 'temp.main.item', 1000000, 7, ['anything'])")
     names = {
         "candidates_below_k": "below_k",
         "one_candidate": "alone",

@@ -8,6 +8,7 @@ that does not cover a point has under it is passed over.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -74,30 +75,35 @@ class Boxes(NamedTuple):
     """[n] whose region is published of a case."""
 
 
-def renumbered(boxes: Boxes, target: NDArray[np.bool_]) -> tuple[Cases, Ints]:
-    """The cases in the order in which they are searched, and what number each had.
+def renumbered(readings: Sequence[Boxes], target: NDArray[np.bool_]) -> tuple[list[Cases], Ints]:
+    """The cases in the order in which they are searched, by each reading, and what number each had.
 
     Args:
-        boxes: of the cases.
+        readings: boxes of the same cases in the same groups, as each reading of the release has
+            them, one at least. All are in the order of the first, which is as good for the others:
+            any order finds the same.
         target: [n] whether it is looked at what known items leave of the case.
     """
-    told = (boxes.region_low > -UNBOUNDED) | (boxes.region_high < UNBOUNDED)
+    first = readings[0]
+    told = (first.region_low > -UNBOUNDED) | (first.region_high < UNBOUNDED)
     which = told @ (1 << np.arange(told.shape[1]))
-    curve = _curve(boxes.region_low, boxes.region_high, told)
+    curve = _curve(first.region_low, first.region_high, told)
     groups = np.lexsort((curve, (told.sum(axis=1) << told.shape[1]) + which))
     turn = np.empty(len(groups), np.int64)
     turn[groups] = np.arange(len(groups))
-    region = turn[boxes.group]
+    region = turn[first.group]
     order = _in_order(region, len(groups))
     chosen = np.flatnonzero(target[order])
     number_of = np.full(len(order), -1, np.int64)
     number_of[chosen] = np.arange(len(chosen))
     row = np.searchsorted(np.flatnonzero(target), order[chosen])
-    cases = Cases(
-        boxes.low[row], boxes.high[row], region[order], boxes.region_low[groups],
-        boxes.region_high[groups], number_of,
-    )  # fmt: skip
-    return cases, order
+    return [
+        Cases(
+            boxes.low[row], boxes.high[row], region[order], boxes.region_low[groups],
+            boxes.region_high[groups], number_of,
+        )
+        for boxes in readings
+    ], order  # fmt: skip
 
 
 @njit()

@@ -7,7 +7,9 @@ fixed number of sets is drawn for each case; all items together are one set.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -139,7 +141,7 @@ def warm_up() -> None:
     cases, items = np.repeat(np.arange(40), 4), np.tile(np.arange(4), 40)
     value = np.array([-1, 0, 1, 2])
     target = np.isin(cases[::4], drawn_cases(cases[::4], 39, 0))
-    exposure(boxes, (cases, items), value, 2, 0, target)
+    exposure([boxes], (cases, items), value, 2, 0, target)
 
 
 class Summary(NamedTuple):
@@ -214,17 +216,18 @@ def drawn_cases(case_nos: Ints, count: int, seed: int) -> Ints:
 
 
 def exposure(
-    boxes: Boxes,
+    readings: Sequence[Boxes],
     held: tuple[Ints, Ints],
     value: Ints,
     k: int,
     seed: int,
     target: NDArray[np.bool_],
-) -> Exposure:
+) -> list[Exposure]:
     """How few candidates known items leave of every case, and which terms follow from them.
 
     Args:
-        boxes: what is known of each case, and its region.
+        readings: what is known of each case, and its region, as each reading of the release has
+            them; the groups are the same, and the lists of items are made once for all.
         held: case and item of each row, [rows] each; a row once or more often.
         value: [items] the sensitive value that it is, of 0, 1, ...; -1 for a drug.
         k: candidates beyond so many are not counted.
@@ -232,34 +235,43 @@ def exposure(
         target: [n] the cases to look at; candidates are among all.
 
     Returns:
-        Numbers of the targets, in the order of the cases given. A case with fewer than m items of a
-        kind is taken as known by all of them; one that has none has no set of that kind.
+        By reading, numbers of the targets, in the order of the cases given. A case with fewer than
+        m items of a kind is taken as known by all of them; one that has none has no set of that
+        kind.
 
     Source: SPEC section 18.
     """
-    cases, order = renumbered(boxes, target)
+    by_reading, order = renumbered(readings, target)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     case, item = place[held[0]], held[1]
     of_case = lists_of(case, item, len(order))
     values = int(value.max(initial=-1)) + 1
-    looked_at = np.flatnonzero(cases.target >= 0)
-    found = Exposure(*np.zeros((6, 3, 5, len(looked_at)), np.int32))
+    looked_at = np.flatnonzero(by_reading[0].target >= 0)
+    found = [Exposure(*np.zeros((6, 3, 5, len(looked_at)), np.int32)) for _ in by_reading]
     threads = os.cpu_count() or 1
     with ThreadPoolExecutor(threads) as pool:
         told = pool.submit(values_of, of_case, value)
         holders = holders_of(of_case, len(value))
-        hulls = hulls_of(holders, cases)
-        items = Items(of_case, holders, hulls, told.result(), value >= 0, value)
+        items = [
+            Items(of_case, holders, hulls_of(holders, cases), told.result(), value >= 0, value)
+            for cases in by_reading
+        ]
 
-        def look_at(part: Ints) -> None:
-            ones_and_twos(cases, items, part, k, values, found)
-            _larger_sets(cases, items, part, order, k, seed, found)
+        def look_at(reading: int, part: Ints) -> None:
+            cases = by_reading[reading]
+            ones_and_twos(cases, items[reading], part, k, values, found[reading])
+            _larger_sets(cases, items[reading], part, order, k, seed, found[reading])
 
-        list(pool.map(look_at, [looked_at[i::threads].copy() for i in range(threads)]))
-    _complete(found)
+        parts = [looked_at[i::threads].copy() for i in range(threads)]
+        list(pool.map(look_at, *zip(*product(range(len(found)), parts), strict=True)))
     as_given = np.argsort(order[looked_at])
-    return Exposure(*(np.ascontiguousarray(numbers[:, :, as_given]) for numbers in found))
+    for each in found:
+        _complete(each)
+    return [
+        Exposure(*(np.ascontiguousarray(numbers[:, :, as_given]) for numbers in each))
+        for each in found
+    ]
 
 
 def _complete(found: Exposure) -> None:

@@ -34,10 +34,12 @@ FROM temp.main.srsql_attack_candidate AS c
 ORDER BY c.case_no;
 
 -- name: neighbours
--- Labels of the next and the previous quarter of the series.
+-- Labels of the next and the previous quarter of the series, and whether a release is out in which
+-- nobody is who left for good.
 SELECT
     max(a.quarter) FILTER (WHERE a.next) AS next_quarter,
-    max(a.quarter) FILTER (WHERE a.previous) AS previous_quarter
+    max(a.quarter) FILTER (WHERE a.previous) AS previous_quarter,
+    coalesce(bool_or(a.without_gone), false) AS tells_who_is_gone
 FROM srsql.attack_releases($release_id::INTEGER) AS a;
 
 -- name: exclusions
