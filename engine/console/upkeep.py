@@ -183,7 +183,8 @@ def receipt_parts(made: Receipt) -> Parts:
 def _copy_line(copy: Copy, cases: int) -> str:
     """What is to become of a copy that holds forgotten cases."""
     held = f"holds {copy.cases:,} of the" if copy.cases else "may hold the"
-    return f"delete {printable(copy.path)}, which {held} {cases:,} cases"
+    otherwise = "" if copy.kept else ", or forget them in it as well"
+    return f"delete {printable(copy.path)}{otherwise}: it {held} {cases:,} cases"
 
 
 def lake_parts(found: LakeInfo, *, check: bool, moved: bool) -> Parts:

@@ -57,6 +57,8 @@ class Copy:
     path: str
     cases: int | None
     """How many of them its tables have; None: that could not be looked at, or not all of it."""
+    kept: bool
+    """srsql made it as a copy; else it is some other database, in which cases can be forgotten."""
 
 
 def held_cases(dataset: Dataset, tables: Collection[Place]) -> exp.Query | None:
@@ -105,11 +107,11 @@ def copies_with(warehouse: Warehouse, dataset: Dataset, cases: Sequence[str]) ->
     for file, is_kept in _files(own, warehouse.scratch):
         held = _cases_in(file, dataset, cases, warehouse.limits) if file.is_file() else None
         if is_kept or held != 0:
-            found.append(Copy(str(file), held))
+            found.append(Copy(str(file), held, is_kept))
             lake = file.with_name(f"{file.name}.lake")  # as a backup has it
-            found += [Copy(str(lake), None)] if read_marker(lake) else []
+            found += [Copy(str(lake), None, is_kept)] if read_marker(lake) else []
     if warehouse.lake is not None:
-        found += [Copy(str(each), None) for each in _named(warehouse.lake.folder, _KEPT)]
+        found += [Copy(str(each), None, True) for each in _named(warehouse.lake.folder, _KEPT)]
     return sorted(found, key=lambda copy: copy.path)
 
 

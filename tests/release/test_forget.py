@@ -451,9 +451,9 @@ def test_copies_beside_the_warehouse_that_hold_a_forgotten_case_are_to_be_delete
     assert told.code == 0, told.err
     _, todo = told.out.split("to do, in this order:\n")
     assert [line.strip() for line in todo.splitlines()] == [
-        f"delete {other}, which holds 2 of the 2 cases",
-        f"delete {kept}, which holds 2 of the 2 cases",
-        f"delete {tmp_path / 'w.duckdb.layout-3'}, which may hold the 2 cases",
+        f"delete {other}, or forget them in it as well: it holds 2 of the 2 cases",
+        f"delete {kept}: it holds 2 of the 2 cases",
+        f"delete {tmp_path / 'w.duckdb.layout-3'}: it may hold the 2 cases",
     ]
     with Engine(other) as engine:
         engine.forget(["7", "8"], reason="asked")
@@ -461,12 +461,12 @@ def test_copies_beside_the_warehouse_that_hold_a_forgotten_case_are_to_be_delete
     with Engine(db) as engine:
         again = engine.forget(["7", "8"], reason="asked")
     assert (again.forgotten_before, again.erased) == (2, {})
-    assert again.copies == [Copy(str(kept), 2)]  # kept as it was, whatever its tables say
+    assert again.copies == [Copy(str(kept), 2, True)]  # kept as it was, whatever its tables say
     with Engine(kept) as engine:
         engine.forget(["7", "8"], reason="asked")
         assert engine.forget(["7"], reason="asked").copies == []
     with Engine(db) as engine:
-        assert engine.forget(["7"], reason="asked").copies == [Copy(str(kept), 0)]
+        assert engine.forget(["7"], reason="asked").copies == [Copy(str(kept), 0, True)]
 
 
 def test_copies_with_a_lake_may_hold_a_forgotten_case(tmp_path: Path) -> None:
@@ -478,10 +478,10 @@ def test_copies_with_a_lake_may_hold_a_forgotten_case(tmp_path: Path) -> None:
     with Engine(db) as engine:
         copies = engine.forget(["7"], reason="asked").copies
     assert copies == [
-        Copy(str(lake.with_name("lake.before-restore")), None),
-        Copy(str(safe), None),
-        Copy(f"{safe}.lake", None),
-        Copy(f"{db}.before-restore", None),
+        Copy(str(lake.with_name("lake.before-restore")), None, True),
+        Copy(str(safe), None, False),
+        Copy(f"{safe}.lake", None, False),
+        Copy(f"{db}.before-restore", None, True),
     ]
 
 
