@@ -271,15 +271,15 @@ def forget_cases(
 ) -> None:  # fmt: skip
     """Erase patients from the warehouse and say what was erased, what stays and what is stale."""
     show_upkeep.need_forget(cases, file, reason, receipt, options["dry_run"], rebuild=rebuild)
-    with _engine(existing(db), read_only=False) as engine:
+    kept = show_upkeep.kept_receipt(receipt)
+    with _engine(existing(db), read_only=False) as engine, kept as keep:
         if rebuild:
             engine.rebuild()
             return show({"path": str(db), "rebuilt": True}, as_json, [f"{db} was written anew"])
         ids = [*cases, *(show_upkeep.listed_ids(file) if file else [])]
         made = engine.forget(ids, reason=reason, **given(options))
-        if receipt:
-            show_upkeep.write_receipt(made, receipt)
-    show(made, as_json, show_upkeep.receipt_parts(made, db))
+        keep(made)
+    show(made, as_json, show_upkeep.receipt_parts(made))
 
 
 @cli.command()

@@ -31,7 +31,7 @@ from srsql.engine.query.spellings import Spellings, spellings
 from srsql.engine.release.correct import Correction, CorrectionRequest, correct
 from srsql.engine.release.draft import confirm
 from srsql.engine.release.explain import Explained, explain
-from srsql.engine.release.forget import Receipt, forget, sweep, with_rebuilt
+from srsql.engine.release.forget import Receipt, complete, forget, sweep
 from srsql.engine.release.ids import LookedUp, look_up
 from srsql.engine.release.memory import series_request
 from srsql.engine.release.release import carried, release, release_range
@@ -310,7 +310,7 @@ class Engine:
         with self.warehouse.guarded():
             schema = self.dataset(dataset)
             receipt = forget(self.warehouse, schema, cases, reason or "", dry_run=dry_run)
-        return receipt if dry_run else with_rebuilt(self.warehouse, receipt)
+        return complete(self.warehouse, schema, cases, receipt)
 
     @api.reads(errors.WarehouseError)
     def rebuild(self) -> None:

@@ -15,9 +15,7 @@ connection. The work is done by a worker made of the text of the page, so that i
 from __future__ import annotations
 
 import json
-import os
 from base64 import b64encode
-from contextlib import suppress
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
@@ -25,6 +23,7 @@ from string import Template
 from typing import Any
 
 from srsql.engine.errors import VerifyError, one_line
+from srsql.engine.warehouse.scratch import put_beside
 from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
 from srsql.version import __version__
 
@@ -68,15 +67,11 @@ def write_verifier_page(file: Path) -> Path:
     """
     content = verifier_page().encode()
     try:
-        with file.open("xb") as opened:
-            opened.write(content)
-            opened.flush()
-            os.fsync(opened.fileno())
+        with put_beside(file, private=False, over=False) as beside:
+            beside.write_bytes(content)
     except FileExistsError:
         raise VerifyError(f"--page {file} is there already: give another name") from None
     except OSError as error:
-        with suppress(OSError):  # half of a page, as on a full disk
-            file.unlink(missing_ok=True)
         why = error.strerror or one_line(error)
         raise VerifyError(f"--page {file} cannot be written ({why}): give another name") from None
     return file

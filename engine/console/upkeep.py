@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,14 @@ from typing import Any
 from srsql.engine.console import Parts, Table
 from srsql.engine.console.session import current_session
 from srsql.engine.errors import ForgetError, printable
+from srsql.engine.release.copies import Copy
 from srsql.engine.release.forget import Receipt
 from srsql.engine.release.restore import Restored
 from srsql.engine.warehouse.backup import Backup
 from srsql.engine.warehouse.lake import LakeInfo
 from srsql.engine.warehouse.migrate import Migration
 from srsql.engine.warehouse.releases import Stale
-from srsql.engine.warehouse.scratch import private_file
+from srsql.engine.warehouse.scratch import put_beside
 from srsql.schemas.outside import read_text
 
 LISTED = 10
@@ -69,21 +71,45 @@ def listed_ids(file: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def write_receipt(receipt: Receipt, file: Path) -> None:
-    """Write a receipt as JSON; it names no case but by its token.
+@contextmanager
+def kept_receipt(file: Path | None) -> Iterator[Callable[[Receipt], None]]:
+    """What writes a receipt as JSON, whose file is begun before anything is erased and has its name
+    at the end; it names no case but by its token.
+
+    Args:
+        file: of the receipt; None: it is not kept.
 
     Raises:
-        ForgetError: there is a file already, or it cannot be written.
+        ForgetError: there is a file already, or it cannot be written; the text says what happened
+            to the cases.
     """
+    if file is None:
+        yield lambda _: None
+        return
+    made: list[Receipt] = []
+    with ExitStack() as stack:
+        try:
+            beside = stack.enter_context(put_beside(file, over=False))
+        except OSError as error:
+            raise _unwritten(file, error, "nobody was forgotten") from None
+        yield made.append
+        try:
+            for receipt in made:
+                beside.write_text(_document(receipt), encoding="utf-8")
+            stack.close()
+        except OSError as error:
+            done = "the cases are forgotten, run it again with another --receipt"
+            dry = any(receipt.dry_run for receipt in made)
+            raise _unwritten(file, error, "nobody was forgotten" if dry else done) from None
+
+
+def _document(receipt: Receipt) -> str:
     counted = {name: len(getattr(receipt, name)) for name in ("not_found", "duplicates")}
-    told = {**asdict(receipt), **counted}
-    try:
-        if not private_file(file):
-            raise FileExistsError(None, "there is a file already")
-        with file.open("w", encoding="utf-8") as opened:
-            json.dump(told, opened, ensure_ascii=False, indent=1)
-    except OSError as error:
-        raise ForgetError(f"the receipt {file} cannot be written: {error.strerror}") from None
+    return json.dumps({**asdict(receipt), **counted}, ensure_ascii=False, indent=1)
+
+
+def _unwritten(file: Path, error: OSError, done: str) -> ForgetError:
+    return ForgetError(f"the receipt {file} cannot be written ({error.strerror}): {done}")
 
 
 def _first_of(names: Sequence[str]) -> str:
@@ -93,7 +119,7 @@ def _first_of(names: Sequence[str]) -> str:
     return f"{listed} and {more:,} more" if more > 0 else listed
 
 
-def receipt_parts(made: Receipt, db: Path) -> Parts:
+def receipt_parts(made: Receipt) -> Parts:
     """What was erased where, what stays and why, and what is to be done."""
     done = "would be erased" if made.dry_run else "erased"
     known = len(made.tokens) - len(made.not_found)
@@ -101,6 +127,8 @@ def receipt_parts(made: Receipt, db: Path) -> Parts:
         f"{made.dataset}: {known:,} of {len(made.tokens):,} cases "
         f"{'would be forgotten' if made.dry_run else 'forgotten'} ({printable(made.reason)})"
     )
+    if made.forgotten_before:
+        yield f"forgotten before: {made.forgotten_before:,}, of which nothing was left to erase"
     if made.not_found:
         yield (
             f"not found: {_first_of(made.not_found)}: a file that brings them is recognized all "
@@ -135,7 +163,7 @@ def receipt_parts(made: Receipt, db: Path) -> Parts:
                 "(srsql audit: G)"
             )
     yield "what nothing here reaches:"
-    yield from (f"  {text}" for text in (*made.elsewhere, *_files_beside(db)))
+    yield from (f"  {text}" for text in made.elsewhere)
     for each in made.stale:
         yield each.line
     if not made.dry_run:
@@ -144,19 +172,19 @@ def receipt_parts(made: Receipt, db: Path) -> Parts:
             if made.rebuilt
             else "the file still holds what was erased, until it is written anew"
         )
-    if made.commands:
+    copies = [_copy_line(each, len(made.tokens)) for each in made.copies]
+    if made.dry_run:
+        yield from copies
+    elif copies or made.commands:
         yield "to do, in this order:"
-        yield from (f"  {command}" for command in made.commands)
+        yield from (f"  {text}" for text in (*copies, *made.commands))
 
 
-def _files_beside(db: Path) -> list[str]:
-    """Copies that the commands of srsql left beside the warehouse."""
-    found = sorted(
-        file.name
-        for pattern in ("layout-*", "before-restore*", "tmp")
-        for file in db.absolute().parent.glob(f"{db.name}.{pattern}")
-    )
-    return [f"{name}: a copy beside the warehouse: delete it" for name in found]
+def _copy_line(copy: Copy, cases: int) -> str:
+    """What is to become of a copy that holds forgotten cases."""
+    held = f"holds {copy.cases:,} of the" if copy.cases else "may hold the"
+    otherwise = "" if copy.kept else ", or forget them in it as well"
+    return f"delete {printable(copy.path)}{otherwise}: it {held} {cases:,} cases"
 
 
 def lake_parts(found: LakeInfo, *, check: bool, moved: bool) -> Parts:

@@ -19,6 +19,7 @@ from sqlglot import exp
 
 from srsql.engine.audit.verdicts import drop
 from srsql.engine.errors import ForgetError, WarehouseError
+from srsql.engine.release.copies import Copy, copies_with
 from srsql.engine.release.ids import pseudonym
 from srsql.engine.release.series import remove_draft
 from srsql.engine.warehouse.backup import REBUILD, rebuild
@@ -111,8 +112,12 @@ class Receipt:
     all versions, and the ``fewest``; no model bounds it."""
     stays: list[str] = field(default_factory=lambda: list(STAYS))
     elsewhere: list[str] = field(default_factory=lambda: list(ELSEWHERE))
+    forgotten_before: int = 0
+    """How many of the cases were forgotten before, of which there is nothing to erase any more."""
     rebuilt: bool = False
     """The file holds nothing of the erased rows any more."""
+    copies: list[Copy] = field(default_factory=list)
+    """What lies beside the warehouse and holds one of the cases, or may: it is to be deleted."""
     commands: list[str] = field(default_factory=list)
     """What is to be run now, in this order."""
 
@@ -129,7 +134,7 @@ def forget(
     *,
     dry_run: bool = False,
 ) -> Receipt:
-    """Erase what the warehouse has of cases, in one transaction; see ``with_rebuilt``.
+    """Erase what the warehouse has of cases, in one transaction; see ``complete``.
 
     Source: SPEC section 16 (remanence).
 
@@ -211,6 +216,7 @@ def _forgotten(
         for name, statement in RENAMINGS.items()
     }
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    known = int(warehouse.value(query(TOPIC, "known_before"), own))
     warehouse.run(query(TOPIC, "keep_tokens"), {**own, "reason": reason, "today": today})
     erased |= _sweep(warehouse, dataset, terms)
     exposed = warehouse.rows(query(TOPIC, "exposed"), own)
@@ -235,6 +241,7 @@ def _forgotten(
         stale=stale,
         duplicates=duplicates,
         together=together,
+        forgotten_before=known,
         commands=[*dict.fromkeys(each.command for each in stale), *[REBUILD][: len(stale)]],
     )
 
@@ -424,12 +431,30 @@ def sweep(warehouse: Warehouse, dataset: Dataset) -> None:
         _drop(warehouse)
 
 
-def with_rebuilt(warehouse: Warehouse, receipt: Receipt) -> Receipt:
-    """The receipt after the file was rebuilt; where it cannot be, with the command that does it.
+def complete(
+    warehouse: Warehouse, dataset: Dataset, written: Sequence[str], receipt: Receipt
+) -> Receipt:
+    """Have the file rebuilt, and say in the receipt what copies are left beside it.
+
+    Where the file cannot be rebuilt, the receipt has the command that does it.
+
+    Args:
+        warehouse: without a transaction.
+        dataset: whose cases.
+        written: their ids, as they were given.
+        receipt: of their erasure.
 
     Raises:
-        WarehouseError: it failed; the cases are forgotten all the same.
+        WarehouseError: it cannot be rebuilt for now; the cases are forgotten all the same.
     """
+    if not receipt.dry_run:
+        receipt = _with_rebuilt(warehouse, receipt)
+    with warehouse.guarded():
+        cases = _read_ids(warehouse, dataset, written)
+        return replace(receipt, copies=copies_with(warehouse, dataset, cases))
+
+
+def _with_rebuilt(warehouse: Warehouse, receipt: Receipt) -> Receipt:
     if warehouse.path is None:
         return replace(receipt, commands=list(dict.fromkeys([*receipt.commands, REBUILD])))
     try:

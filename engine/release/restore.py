@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from sqlglot import exp
 
 from srsql.engine.errors import DONE, BusyError, DamagedError, ForgetError, WarehouseError
+from srsql.engine.release.copies import CATALOG, held_cases
 from srsql.engine.release.forget import TOPIC, forget
 from srsql.engine.warehouse.backup import copied, need_free, rebuild
 from srsql.engine.warehouse.catalog import dataset_names, hmac_pads, registered_dataset
@@ -31,27 +31,15 @@ from srsql.engine.warehouse.database_file import (
 )
 from srsql.engine.warehouse.lake_files import MOVED, Lake, find_lake, read_marker
 from srsql.engine.warehouse.lake_upkeep import copied_beside, point
-from srsql.engine.warehouse.layout import raw_table
 from srsql.engine.warehouse.runs import complete_run, start_run
 from srsql.engine.warehouse.scratch import Renames, remove_leftovers, renames, sync
-from srsql.engine.warehouse.statements import column, query, table, union_all, with_rows
+from srsql.engine.warehouse.statements import query, with_rows
 from srsql.engine.warehouse.warehouse import LAYOUT, Warehouse
 from srsql.schemas import Dataset
 
 UNCHANGED = "nothing was restored"
 CARRIED_FROM = 4
 """The first layout that knows forgotten cases."""
-OF_RELEASES = ("member", "withheld", "waiting", "taken_case", "counted_person")
-"""Tables of the catalog that have case ids of releases."""
-OF_DATASETS = (
-    ("budget_ledger", "case_id"),
-    ("deleted_case", "case_id"),
-    ("replaced_case", "case_id"),
-    ("id_pseudonym", "case_id"),
-    ("suspected_duplicate", "case_id"),
-    ("suspected_duplicate", "other_case_id"),
-)
-"""Those that have them of datasets, and the column with the ids."""
 
 
 @dataclass(frozen=True)
@@ -288,23 +276,11 @@ def _recognized(
     restored: Warehouse, dataset: Dataset, tokens: list[_Token]
 ) -> dict[str, list[str]]:
     """The ids of cases that are forgotten by the tokens, by reason."""
-    parts: list[exp.Query] = []
-    if restored.rows(query(TOPIC, "raw_tables"), {"schema": f"raw_{dataset.name}"}):
-        case = exp.cast(column(dataset.case_id, "t"), "VARCHAR").as_("case_id")
-        parts.append(
-            exp.select(case).distinct().from_(raw_table(dataset, dataset.report_table, alias="t"))
-        )
-    for name in OF_RELEASES:
-        rows = exp.select(column("case_id", "t"))
-        rows = rows.from_(table("srsql", name, alias="t"))
-        own = table("srsql", "release", alias="r")
-        rows = rows.join(own, on=column("release_id", "r").eq(column("release_id", "t")))
-        parts.append(rows.where(column("dataset", "r").eq(exp.Literal.string(dataset.name))))
-    for name, case_column in OF_DATASETS:
-        rows = exp.select(column(case_column, "t"))
-        rows = rows.from_(table("srsql", name, alias="t"))
-        parts.append(rows.where(column("dataset", "t").eq(exp.Literal.string(dataset.name))))
-    statement = with_rows(query(TOPIC, "recognize"), held=union_all(parts))
+    raw = f"raw_{dataset.name}"
+    places = [(raw, name) for (name,) in restored.rows(query(TOPIC, "raw_tables"), {"schema": raw})]
+    held = held_cases(dataset, {*places, *CATALOG})
+    assert held is not None  # of the catalog
+    statement = with_rows(query(TOPIC, "recognize"), held=held)
     asked = {**hmac_pads(tokens[0].key), "tokens": [each.token for each in tokens]}
     reasons = {each.token: each.reason for each in tokens}
     found: dict[str, list[str]] = {}

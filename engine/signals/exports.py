@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tomllib import TOMLDecodeError
@@ -26,14 +27,14 @@ from sqlglot import exp
 from srsql.engine.errors import SignalError
 from srsql.engine.measures import MeasureRow
 from srsql.engine.release.exposure import Consent, links_handed_on
-from srsql.engine.signals import Run, ask, weighed
+from srsql.engine.signals import Asked, Run, ask, weighed
 from srsql.engine.signals.cases import RELEASED, Scope, load_wanted, side_table
 from srsql.engine.signals.counted import Counted, counted
 from srsql.engine.signals.rules import USUAL, Condition, Counting, Rule
 from srsql.engine.signals.strata import BY
 from srsql.engine.warehouse.catalog import term_keys
 from srsql.engine.warehouse.releases import staleness
-from srsql.engine.warehouse.scratch import put_beside
+from srsql.engine.warehouse.scratch import put_folder
 from srsql.engine.warehouse.statements import column, query, table, temporary, with_rows
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -45,6 +46,8 @@ STRATUM = "strat_"
 """What openEBGM knows a column of strata by."""
 GROUP = "group"
 """The column of strata of pvda, which its manual calls so."""
+Part = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
+"""Name of a file, header and rows."""
 ROOT = "ANY REACTION"
 """The root of a tree that has no other node beside the reactions."""
 
@@ -135,27 +138,9 @@ def export(
                                    f"{label} in series {series!r}", writing.consent)
     ]  # fmt: skip
     named = _nodes(warehouse, asked.scope, tree)
-    _make(folder)
-    files = []
-    with weighed(warehouse, asked, rule.condition, counting) as run:
-        if form == "treescan":
-            load_wanted(warehouse, asked.scope, [0], [(rule.drug, "")])
-            statement = run.of_side("tree_counts", RELEASED, "weight", "drug", "reaction")
-            rows = warehouse.rows(statement)
-            counts = [(named.get(name, name), *numbers) for name, *numbers in rows]
-            files.append(_write(folder / "counts.cas", (), counts))
-            nodes = tree_rows(tree, named, [row[0] for row in rows])
-            files.append(_write(folder / "tree.tre", (), nodes))
-        else:
-            names, parts = _strata(run, form, rule.condition, counting)
-            statement = run.of_side("reported_pairs", RELEASED, "drug", "reaction")
-            statement = with_rows(statement, counted_case=_cases(parted=bool(names))).sql("duckdb")
-            pairs = (
-                (*row, *parts[stratum])
-                for some in warehouse.batches(statement)
-                for *row, stratum in some
-            )
-            files.append(_write(folder / f"{form}.csv", (*COLUMNS[form], *names), pairs))
+    with _put(folder) as made:
+        parts = _parts(warehouse, asked, rule, form, counting, (tree, named))
+        files = [_write(made, folder, *part) for part in parts]
     about = counted(warehouse, series, asked, rule.condition, counting)
     stale = [
         found.line
@@ -165,6 +150,34 @@ def export(
     return Exported(
         form, rule.drug or None, tuple(files), links, tuple(stale), about, counting.strata
     )
+
+
+def _parts(
+    warehouse: Warehouse,
+    asked: Asked,
+    rule: Rule,
+    form: Form,
+    counting: Counting,
+    tree: tuple[Hierarchy | None, Mapping[str, str]],
+) -> Iterator[Part]:
+    """What is written: the name of each file, its header and its rows."""
+    with weighed(warehouse, asked, rule.condition, counting) as run:
+        if form == "treescan":
+            load_wanted(warehouse, asked.scope, [0], [(rule.drug, "")])
+            statement = run.of_side("tree_counts", RELEASED, "weight", "drug", "reaction")
+            rows, (nodes, named) = warehouse.rows(statement), tree
+            yield "counts.cas", (), [(named.get(name, name), *numbers) for name, *numbers in rows]
+            yield "tree.tre", (), tree_rows(nodes, named, [row[0] for row in rows])
+            return
+        names, parts = _strata(run, form, rule.condition, counting)
+        statement = run.of_side("reported_pairs", RELEASED, "drug", "reaction")
+        statement = with_rows(statement, counted_case=_cases(parted=bool(names))).sql("duckdb")
+        pairs = (
+            (*row, *parts[stratum])
+            for some in warehouse.batches(statement)
+            for *row, stratum in some
+        )
+        yield f"{form}.csv", (*COLUMNS[form], *names), pairs
 
 
 def _strata(
@@ -256,31 +269,31 @@ def _need_publishable(warehouse: Warehouse, scope: Scope) -> None:
             )
 
 
-def _make(folder: Path) -> None:
+@contextmanager
+def _put(folder: Path) -> Iterator[Path]:
+    """A folder beside ``folder``, whose name it gets with all that was written there."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        taken = any(folder.iterdir())
+        with put_folder(folder) as (made, _):
+            yield made
+    except FileExistsError:
+        raise SignalError(
+            f"{folder} is not empty: give --to an empty folder, or none yet"
+        ) from None
     except OSError as error:
         why = error.strerror or str(error)
-        raise SignalError(f"{folder} cannot be made ({why}): give another --to") from None
-    if taken:
-        raise SignalError(f"{folder} is not empty: give --to an empty folder, or none yet")
+        raise SignalError(f"{folder} cannot be written ({why}): give another --to") from None
 
 
-def _write(file: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> ExportedFile:
+def _write(
+    made: Path, folder: Path, name: str, header: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> ExportedFile:
+    """Write a file of the folder that is being made; it is told by the name that it is to have."""
     count = 0
-    try:
-        with (
-            put_beside(file, private=False) as beside,
-            beside.open("w", encoding="utf-8", newline="") as stream,
-        ):
-            writer = csv.writer(stream, lineterminator="\n")
-            if header:
-                writer.writerow(header)
-            for row in rows:
-                writer.writerow(row)
-                count += 1
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise SignalError(f"{file} cannot be written ({why}): give another --to") from None
-    return ExportedFile(str(file), count)
+    with (made / name).open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        if header:
+            writer.writerow(header)
+        for row in rows:
+            writer.writerow(row)
+            count += 1
+    return ExportedFile(str(folder / name), count)

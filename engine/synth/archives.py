@@ -1,16 +1,15 @@
 """From columns to archives: words, numbers and dates become text, lines, and files on disk.
 
 A column is kept as codes and words until its lines are joined in bulk. Archives have fixed zip
-stamps; they are written beside their place and then renamed.
+stamps; they are made in a private folder beside their place and then renamed.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,6 +22,7 @@ import pyarrow.compute as pc
 from srsql.engine.synth.draws import Bools, Floats, Ints
 from srsql.engine.synth.quarters import SynthError
 from srsql.engine.synth.vocabulary import Words
+from srsql.engine.warehouse.scratch import name_new, private_folder
 
 _DAY_ZERO = np.datetime64("1960-01-01", "D")
 _DAYS = 52_000
@@ -216,35 +216,30 @@ def lines(header: bytes, columns: list[Column], rows: int, *, trailing: bool) ->
 
 @contextmanager
 def archive(target: Path, *, zipped: bool) -> Iterator[Sink]:
-    """Open an archive beside ``target`` and rename it there at the end.
+    """Open an archive in a folder beside ``target`` and rename it there at the end.
 
     The same archive already there is left as it is; a different one is never overwritten.
     """
-    beside = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _discard(beside)
-        sink = _Zip(beside) if zipped else _Folder(beside)
-        try:
-            yield sink
-        finally:
-            sink.close()
-        if not target.exists():
-            beside.rename(target)
-        elif not _same(beside, target):
-            raise SynthError(f"{target} exists and differs; choose another directory or remove it")
+        with private_folder(target, "unfinished") as folder:
+            beside = folder / target.name
+            sink = _Zip(beside) if zipped else _Folder(beside)
+            try:
+                yield sink
+            finally:
+                sink.close()
+            if target.exists():
+                if not _same(beside, target):
+                    raise SynthError(
+                        f"{target} exists and differs; choose another directory or remove it"
+                    )
+            elif zipped:
+                name_new(beside, target)
+            else:
+                os.rename(beside, target)
     except OSError as error:
         raise SynthError(f"cannot write {target}: {error.strerror or error}") from error
-    finally:
-        _discard(beside)
-
-
-def _discard(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            path.unlink()
 
 
 def _same(left: Path, right: Path) -> bool:

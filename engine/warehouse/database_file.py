@@ -27,7 +27,7 @@ from srsql.engine.errors import (
     printable,
     storage_fault,
 )
-from srsql.engine.warehouse.scratch import private_file, private_folder
+from srsql.engine.warehouse.scratch import name_new, private_file, private_folder
 from srsql.engine.warehouse.statements import literal
 from srsql.schemas.outside import need_plain
 
@@ -258,10 +258,7 @@ def make(path: Path) -> bool:
             con.execute(f"ATTACH {literal(str(beside))} AS {ALIAS}")
             con.close()
             beside.chmod(0o600)
-            try:
-                os.link(beside, path)  # never over a file that is there
-            except PermissionError:  # a file system without links
-                os.rename(beside, path)
+            name_new(beside, path)  # never over a file that is there
     except FileExistsError:
         return False
     except (duckdb.Error, OSError) as error:

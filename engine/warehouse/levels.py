@@ -146,11 +146,14 @@ def dictionary_of(paths: Sequence[Path], to: Path | None = None) -> Rows[LevelSi
     except DictionaryError as error:
         raise LevelError(str(error)) from None
     if to is not None:
-        if to.exists():
-            raise LevelError(f"--to {to}: is there already: give another file")
         try:
-            with put_beside(to) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+            with (
+                put_beside(to, over=False) as beside,
+                beside.open("w", encoding="utf-8", newline="") as file,
+            ):
                 csv.writer(file, lineterminator="\n").writerows(dictionary.table())
+        except FileExistsError:
+            raise LevelError(f"--to {to}: is there already: give another file") from None
         except OSError as error:
             raise LevelError(f"--to {to}: cannot be written ({error.strerror})") from None
     return Rows(

@@ -14,6 +14,7 @@ a journal: :func:`renames`. Whoever removes the folder undoes first what was not
 from __future__ import annotations
 
 import atexit
+import errno
 import fcntl
 import hashlib
 import json
@@ -291,7 +292,7 @@ class Renames:
         if over:
             os.replace(self._made, self._target)
         else:
-            os.link(self._made, self._target)
+            name_new(self._made, self._target)
         sync(self._target.absolute().parent)
         self._journal.unlink()
 
@@ -383,16 +384,20 @@ def private_file(path: Path, like: Path | None = None) -> bool:
 
 
 @contextmanager
-def put_beside(file: Path, *, private: bool = True) -> Iterator[Path]:
-    """A path beside ``file``; what was written there at the end takes its place in one step.
+def put_beside(file: Path, *, private: bool = True, over: bool = True) -> Iterator[Path]:
+    """A path beside ``file``; what was written there at the end gets its name in one step.
 
     Args:
-        file: what stands there is replaced.
+        file: the name.
         private: its owner alone may read it.
+        over: what has the name is replaced.
 
     Raises:
+        FileExistsError: something has the name, at the end as well, and is not to be replaced.
         OSError: it cannot be written; what was there stays.
     """
+    if not over and os.path.lexists(file):
+        raise _exists(file)
     remove_leftovers(file)
     beside = file.with_name(f".{file.name}.{os.getpid()}-{secrets.token_hex(4)}")
     _note(beside)
@@ -402,12 +407,79 @@ def put_beside(file: Path, *, private: bool = True) -> Iterator[Path]:
         with suppress(OSError):  # held: nobody takes it for what a dead process left
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield beside
-        os.replace(beside, file)
+        if over:
+            os.replace(beside, file)
+        else:
+            sync(beside)  # what is made once cannot be made again
+            name_new(beside, file)
     finally:
         os.close(handle)
         with suppress(OSError):
             beside.unlink()
         LEFT.discard(str(beside))
+
+
+@contextmanager
+def put_folder(target: Path) -> Iterator[tuple[Path, Path]]:
+    """An empty folder, and one for scratch; the first gets the name ``target`` at the end.
+
+    Until that step, one rename, there is nothing at ``target``; after an error or a crash there
+    never will be. What a crash leaves beside it, its owner's alone, the next command removes.
+
+    Args:
+        target: nothing has the name, or an empty folder, whose rights stay.
+
+    Raises:
+        FileExistsError: something else has it, at the end as well.
+        OSError: it cannot be made.
+    """
+    target = target.absolute()
+    if target.is_symlink() or (target.exists() and not _is_empty(target)):
+        raise _exists(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with private_folder(target, "unfinished") as staging:
+        folder, scratch = staging / "made", staging / "scratch"
+        folder.mkdir()
+        scratch.mkdir()
+        yield folder, scratch
+        for path in (*folder.rglob("*"), folder):
+            sync(path)
+        with suppress(FileNotFoundError):
+            folder.chmod(stat.S_IMODE(target.lstat().st_mode))
+        try:
+            os.replace(folder, target)  # of an empty folder at most
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise _exists(target) from None
+            raise
+        sync(target.parent)
+
+
+def name_new(made: Path, target: Path) -> None:
+    """Give a file that was made a name that nothing has.
+
+    Where a file system knows one name for a file, what gets the name meanwhile is not seen.
+
+    Raises:
+        FileExistsError: something has it.
+        OSError: it cannot have it.
+    """
+    try:
+        os.link(made, target)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
+            raise
+        if os.path.lexists(target):
+            raise _exists(target) from None
+        os.rename(made, target)
+
+
+def _exists(target: Path) -> FileExistsError:
+    return FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+
+
+def _is_empty(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
 
 
 def digest(path: Path) -> str:

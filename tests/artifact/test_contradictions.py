@@ -18,7 +18,6 @@ from support.quarters import crowd, write_quarter
 
 from srsql import verify
 from srsql.engine.api.engine import Engine
-from srsql.engine.artifact import publish
 from srsql.engine.artifact.publish import built_beside, read_or_make_key
 from srsql.engine.artifact.publish.tables import plan_tables
 from srsql.engine.artifact.verify.declarations import expected_columns
@@ -312,7 +311,7 @@ class TestKeyFile:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with monkeypatch.context() as broken:
-            broken.setattr(publish.os, "fsync", _crash)
+            broken.setattr(os, "fsync", _crash)
             with pytest.raises(KeyboardInterrupt):
                 read_or_make_key(tmp_path / "key")
         assert list(tmp_path.iterdir()) == []
@@ -327,12 +326,12 @@ class TestKeyFile:
         link = os.link
 
         def late(source: Path, target: Path) -> None:
-            monkeypatch.setattr(publish.os, "link", link)
+            monkeypatch.setattr(os, "link", link)
             first.append(read_or_make_key(tmp_path / "key"))
             link(source, target)
 
         first: list[tuple[bytes, bool]] = []
-        monkeypatch.setattr(publish.os, "link", late)
+        monkeypatch.setattr(os, "link", late)
         assert read_or_make_key(tmp_path / "key") == (first[0][0], False)
         assert first[0][1]
         assert [path.name for path in tmp_path.iterdir()] == ["key"]

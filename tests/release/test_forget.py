@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,12 @@ from support.command import srsql
 from support.quarters import Report, crowd, next_version, write_quarter
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.console.upkeep import receipt_parts
+from srsql.engine.console.upkeep import kept_receipt, receipt_parts
 from srsql.engine.errors import ForgetError, LookUpError, WarehouseError
 from srsql.engine.release import forget as module
+from srsql.engine.release.copies import Copy
+from srsql.engine.release.forget import Receipt
+from srsql.engine.release.restore import restore
 from srsql.engine.warehouse import backup
 
 OPTIONS: dict[str, Any] = {
@@ -419,10 +424,102 @@ def test_who_leaves_two_quarters_is_told_how_few_are_left_and_the_audit_finds_as
     (told,) = receipt.together
     assert told == {"series": "main", "cases": 1, "below_k": int(fewest < 3), "fewest": fewest,
                     "k": 3}  # fmt: skip
-    said = "\n".join(map(str, receipt_parts(receipt, tmp_path / "w.duckdb")))
+    said = "\n".join(map(str, receipt_parts(receipt)))
     assert (f"as few as {fewest} (k = 3)" in said) is (fewest < 3)
     for label in ("2011Q3", "2011Q4"):
         engine.correct(label)
     found = engine.audit(scopes=("group",)).releases
     leaving = [row.leaving.fewest for row in found if row.leaving and row.status == "superseded"]
     assert min(leaving) == fewest
+
+
+def test_copies_beside_the_warehouse_that_hold_a_forgotten_case_are_to_be_deleted(
+    tmp_path: Path,
+) -> None:
+    db, other, stranger = (tmp_path / f"{name}.duckdb" for name in ("w", "other", "stranger"))
+    with Engine(db) as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q3", crowd(30))])
+        engine.backup(other)
+    with Engine(stranger) as engine:
+        engine.ingest([write_quarter(tmp_path / "else", "2011Q4", crowd(9, first=500))])
+    with duckdb.connect(str(tmp_path / "theirs.duckdb")) as con:
+        con.execute("CREATE TABLE demo AS SELECT 7 AS caseid")
+    kept = shutil.copy(other, tmp_path / "w.duckdb.before-restore")
+    (tmp_path / "w.duckdb.layout-3").write_bytes(b"what nobody can read")
+    (tmp_path / "w.duckdb.layout-x").write_bytes(b"what nobody can read")
+    told = srsql("forget", "7", "8", "--reason", "asked", "--db", db)
+    assert told.code == 0, told.err
+    _, todo = told.out.split("to do, in this order:\n")
+    assert [line.strip() for line in todo.splitlines()] == [
+        f"delete {other}, or forget them in it as well: it holds 2 of the 2 cases",
+        f"delete {kept}: it holds 2 of the 2 cases",
+        f"delete {tmp_path / 'w.duckdb.layout-3'}: it may hold the 2 cases",
+    ]
+    with Engine(other) as engine:
+        engine.forget(["7", "8"], reason="asked")
+    (tmp_path / "w.duckdb.layout-3").unlink()
+    with Engine(db) as engine:
+        again = engine.forget(["7", "8"], reason="asked")
+    assert (again.forgotten_before, again.erased) == (2, {})
+    assert again.copies == [Copy(str(kept), 2, True)]  # kept as it was, whatever its tables say
+    with Engine(kept) as engine:
+        engine.forget(["7", "8"], reason="asked")
+        assert engine.forget(["7"], reason="asked").copies == []
+    with Engine(db) as engine:
+        assert engine.forget(["7"], reason="asked").copies == [Copy(str(kept), 0, True)]
+
+
+def test_copies_with_a_lake_may_hold_a_forgotten_case(tmp_path: Path) -> None:
+    db, safe, lake = (tmp_path / name for name in ("w.duckdb", "safe.duckdb", "lake"))
+    with Engine(db) as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q3", crowd(12))], lake=lake)
+        engine.backup(safe)
+    restore(db, safe)
+    with Engine(db) as engine:
+        copies = engine.forget(["7"], reason="asked").copies
+    assert copies == [
+        Copy(str(lake.with_name("lake.before-restore")), None, True),
+        Copy(str(safe), None, False),
+        Copy(f"{safe}.lake", None, False),
+        Copy(f"{db}.before-restore", None, True),
+    ]
+
+
+def test_a_receipt_that_cannot_be_written_is_told_before_anybody_is_forgotten(
+    tmp_path: Path,
+) -> None:
+    db, nowhere = tmp_path / "w.duckdb", tmp_path / "nowhere" / "receipt.json"
+    with Engine(db) as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q3", crowd(30))])
+    told = srsql("forget", "7", "--reason", "asked", "--receipt", nowhere, "--db", db)
+    assert (told.code, told.err.count("\n")) == (2, 1)
+    assert told.err.endswith("(No such file or directory): nobody was forgotten\n")
+    with Engine(db, read_only=True) as engine:
+        assert engine.sql("SELECT count(*) FROM srsql.forgotten_case") == [(0,)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "faers_ascii_2011Q3.zip", "w.duckdb",
+    ]  # fmt: skip
+
+
+def test_a_receipt_whose_name_was_taken_meanwhile_is_made_by_a_second_run(
+    tmp_path: Path,
+) -> None:
+    db, receipt, other = (tmp_path / n for n in ("w.duckdb", "receipt.json", "other.json"))
+    with Engine(db) as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q3", crowd(30))])
+    made: list[Receipt] = []
+
+    def forget_while_the_name_is_taken() -> None:
+        with kept_receipt(receipt) as keep, Engine(db) as engine:
+            made.append(engine.forget(["7"], reason="asked"))
+            keep(made[0])
+            receipt.write_text("somebody else's")
+
+    with pytest.raises(ForgetError, match="are forgotten, run it again with another --receipt"):
+        forget_while_the_name_is_taken()
+    assert receipt.read_text() == "somebody else's"
+    told = srsql("forget", "7", "--reason", "asked", "--receipt", other, "--db", db)
+    assert told.code == 0, told.err
+    written = json.loads(other.read_text())
+    assert written["tokens"] == made[0].tokens
+    assert written["forgotten_before"] == 1

@@ -48,14 +48,22 @@ class End:
     said: str
     windows: list[float] = field(default_factory=list)
     """Seconds that each window was open."""
+    steps: list[str] = field(default_factory=list)
+    """What each ``step`` was, in their order, such as ``commit``."""
 
 
 class Server:
-    """The process that forks."""
+    """The process that forks.
 
-    def __init__(self) -> None:
+    Args:
+        temporary: the folder of the system for what is temporary, as the commands see it; None:
+            the one that there is, where others work as well.
+    """
+
+    def __init__(self, temporary: Path | None = None) -> None:
+        own = {} if temporary is None else {"TMPDIR": str(temporary)}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "support.kills"], cwd=HERE, text=True,
+            [sys.executable, "-m", "support.kills"], cwd=HERE, text=True, env=os.environ | own,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
 
@@ -103,21 +111,28 @@ def _watched(call: Callable[..., Any], kill: Kill, windows: Path) -> Callable[..
     return run
 
 
-def _step(call: Callable[..., Any], kill: Kill, runs: list[int]) -> Callable[..., Any]:
-    """The call, before whose nth run, counted with all others, the process is killed."""
+def _step(name: str, kill: Kill, runs: list[int], steps: Path) -> None:
+    """Have the process killed before the nth run, counted with all others, of a function of
+    ``os``, or of a commit; which one each was goes to a file."""
+    from srsql.engine.warehouse import database_file
+
+    where: Any = database_file if name == "commit" else os
+    call = getattr(where, name)
 
     def run(*arguments: Any, **named: Any) -> Any:
         runs[0] += 1
         if runs[0] == kill.nth:
             os.kill(os.getpid(), signal.SIGKILL)
+        with steps.open("a") as file:
+            file.write(f"{name}\n")
         return call(*arguments, **named)
 
-    return run
+    setattr(where, name, run)
 
 
 def _do(kill: Kill, said: Path, windows: Path) -> None:
     """The command, in a process of its own."""
-    from srsql.engine.warehouse import database_file, warehouse
+    from srsql.engine.warehouse import warehouse
 
     os.umask(0)  # what is private is so by itself
     os.chdir(kill.folder)
@@ -132,9 +147,8 @@ def _do(kill: Kill, said: Path, windows: Path) -> None:
         os.replace = _watched(os.replace, kill, windows)
     elif kill.window == "step":
         runs = [0]
-        database_file.commit = _step(database_file.commit, kill, runs)
-        for name in ("link", "replace", "rename", "unlink", "rmdir"):
-            setattr(os, name, _step(getattr(os, name), kill, runs))
+        for name in ("commit", "link", "replace", "rename", "unlink", "rmdir"):
+            _step(name, kill, runs, windows.with_suffix(".steps"))
     elif kill.delay is not None:
         _die_after(kill.delay)
     from srsql.cli import main
@@ -157,7 +171,9 @@ def serve() -> None:
     for line in sys.stdin:
         kill = Kill(**json.loads(line))
         said, windows = scratch.with_suffix(".said"), scratch.with_suffix(".windows")
+        steps = scratch.with_suffix(".steps")
         windows.write_text("")
+        steps.write_text("")
         began = time.perf_counter()
         child = os.fork()
         if child == 0:
@@ -176,9 +192,10 @@ def serve() -> None:
             time.perf_counter() - began,
             said.read_text(errors="replace")[-2000:],
             [float(each) for each in windows.read_text().split()],
+            steps.read_text().split(),
         )
         print(json.dumps(asdict(end)), flush=True)
-    for file in (said, windows):
+    for file in (said, windows, steps):
         file.unlink(missing_ok=True)
 
 

@@ -8,8 +8,6 @@ quarter keeps the pseudonyms of a case equal.
 
 from __future__ import annotations
 
-import errno
-import os
 import re
 import secrets
 from collections.abc import Callable, Iterator
@@ -66,7 +64,13 @@ from srsql.engine.release.exposure import Consent, links_handed_on
 from srsql.engine.release.request import is_range, range_ends
 from srsql.engine.warehouse.database_file import need_usable
 from srsql.engine.warehouse.releases import Release, key_of, released_terms, staleness
-from srsql.engine.warehouse.scratch import private_file, private_folder, sync
+from srsql.engine.warehouse.scratch import (
+    name_new,
+    private_file,
+    private_folder,
+    put_folder,
+    sync,
+)
 from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.outside import json_of, read_bytes, read_text
@@ -175,7 +179,7 @@ def publish(
             nothing is at the place it was to go to.
         CheckFailedError: a column of it would show what the dataset schema does not let out.
     """
-    if publication.if_needed and publication.to.is_dir() and not _is_empty(publication.to):
+    if publication.if_needed and publication.to.is_dir() and any(publication.to.iterdir()):
         return _compared(warehouse, dataset, publication, progress)
     step = progress or (lambda _: None)
     quarter, to, key_file = publication.quarter, publication.to, publication.key_file
@@ -413,26 +417,20 @@ def _files(folder: Path, manifest: AnyManifest) -> list[dict[str, Any]]:
 def built_beside(target: Path) -> Iterator[tuple[Path, Path]]:
     """Yield (an empty folder, a folder for scratch); the first becomes ``target`` at the end.
 
-    Until the last step, one rename, there is nothing at ``target``; after an error or a crash there
-    never will be. What a crash leaves beside it, its owner's alone, the next one removes.
-
     Raises:
-        PublishError: something is at ``target`` already, or at the end.
+        PublishError: something is at ``target`` already, or at the end; see ``put_folder``.
     """
-    target = target.absolute()
-    if target.is_symlink() or (target.exists() and not _is_empty(target)):
-        raise _exists(target)
     need_usable(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with private_folder(target, "unfinished") as staging:
-        folder, scratch = staging / "artifact", staging / "scratch"
-        folder.mkdir()
-        scratch.mkdir()
-        yield folder, scratch
-        for path in (*folder.iterdir(), folder):
-            sync(path)
-        _move(folder, target)
-        sync(target.parent)
+    try:
+        with put_folder(target) as (folder, scratch):
+            yield folder, scratch
+    except FileExistsError as error:
+        if error.filename != str(target.absolute()):
+            raise
+        raise PublishError(
+            f"{error.filename} exists and is not an empty folder: what left the house is not "
+            "overwritten, give another --to"
+        ) from None
 
 
 def unfinished(target: Path) -> list[Path]:
@@ -443,27 +441,6 @@ def unfinished(target: Path) -> list[Path]:
         for path in target.absolute().parent.iterdir()
         if path.name.startswith(prefix) and path.name.endswith(".unfinished")
     )
-
-
-def _move(folder: Path, target: Path) -> None:
-    """In one step; what another publication put there meanwhile stays."""
-    try:
-        os.replace(folder, target)  # of an empty folder at most
-    except OSError as error:
-        if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-            raise _exists(target) from None
-        raise
-
-
-def _exists(target: Path) -> PublishError:
-    return PublishError(
-        f"{target} exists and is not an empty folder: what left the house is not overwritten, "
-        "give another --to"
-    )
-
-
-def _is_empty(path: Path) -> bool:
-    return path.is_dir() and not any(path.iterdir())
 
 
 def read_or_make_key(path: Path) -> tuple[bytes, bool]:
@@ -502,7 +479,7 @@ def _make_key(path: Path) -> tuple[bytes, bool]:
             private_file(beside)
             beside.write_text(key.hex() + "\n", encoding="ascii")
             sync(beside)
-            os.link(beside, path)  # never over a file that is there
+            name_new(beside, path)  # never over a file that is there
         sync(path.absolute().parent)
     except FileExistsError:
         return _read_key(path), False

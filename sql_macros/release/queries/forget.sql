@@ -435,3 +435,23 @@ SELECT h.case_id, h.token
 FROM hashed AS h
 WHERE h.token IN (SELECT unnest($tokens::VARCHAR[]))
 ORDER BY h.case_id;
+
+-- name: stored_columns
+-- Schema, table and column of every table of a file that is looked at, and of its views no column;
+-- what it calls is named in full, since the file may have macros of others.
+SELECT c.schema_name, c.table_name, c.column_name
+FROM system.main.duckdb_columns() AS c
+INNER JOIN system.main.duckdb_tables() AS t
+    ON c.database_name = t.database_name AND c.table_oid = t.table_oid
+WHERE c.database_name = $database AND NOT t.temporary
+UNION ALL
+SELECT v.schema_name, v.view_name AS table_name, '' AS column_name
+FROM system.main.duckdb_views() AS v
+WHERE v.database_name = $database AND NOT v.internal;
+
+-- name: known_before
+-- How many of the cases were forgotten before.
+SELECT count(*)
+FROM srsql.forgotten_case AS k
+SEMI JOIN temp.main.srsql_forget_case AS f ON k.token = f.token
+WHERE k.dataset = $dataset;
