@@ -14,7 +14,7 @@ from artifact.conftest import OPTIONS
 from support.artifacts import manifest_of, rehash
 from support.quarters import crowd, write_quarter
 
-from srsql import verify
+from srsql import open_artifact, verify
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify import Verified
 
@@ -167,3 +167,20 @@ def test_the_figures_that_nothing_refutes_are_named(published: dict[str, Path]) 
         assert name in text
     assert "k_effective" not in text
     assert "measured_cases" not in text
+
+
+def test_shares_of_what_is_suppressed_that_are_all_0_are_told_with_every_answer(
+    published: dict[str, Path], tmp_path: Path
+) -> None:
+    """A count is then answered as if it were exact."""
+    folder = shutil.copytree(published["suppressed"], tmp_path / "made")
+    told = manifest_of(folder)["parameters"]
+    told |= {name: 0 for name in told if name.startswith("suppressed_") and name.endswith("_10000")}
+    rehash(folder, parameters=told, report=True)
+    assert verify(folder).passed
+    with open_artifact(folder) as artifact:
+        found = artifact.query(
+            "SELECT count(DISTINCT caseid) FROM demo JOIN reac USING (primaryid, caseid) "
+            "WHERE pt = 'Reaction 01'"
+        )
+    assert any("what manifests say of it no artifact can show" in note for note in found.notes)

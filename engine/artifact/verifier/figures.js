@@ -5,8 +5,9 @@
 const PSEUDONYM_BITS = new Map([["pseudonym", 53n], ["per-quarter", 53n], ["pseudonym-60", 60n],
   ["key file", 60n]]);
 /** Figures that this page holds against the rows. */
-const COUNTED = new Set(["theta", "term_key", "released_cases", "released_reports", "union_below_k_percent",
-  "union_one_candidate_percent"]);
+const COUNTED = new Set(["theta", "term_key", "union_below_k_percent", "union_one_candidate_percent"]);
+/** The same, where there are rows of cases. */
+const COUNTED_IN_ROWS = new Set(["released_cases", "released_reports"]);
 const KNOWN_ITEMS = ["1_item", "2_items", "all_items"], OF_PARTS = 10000;
 const GROUPED = "k_effective";
 
@@ -51,6 +52,8 @@ function figureFaults(part) {
     if (value && all && Math.ceil(Math.floor(value * all / OF_PARTS) * OF_PARTS / all) !== value)
       faults.push(`${value} in ${OF_PARTS}, the share of suppressed ${name}, is no number of ${all}`);
   }
+  if (counts.released_reports < counts.released_cases)
+    faults.push(`${counts.released_cases} cases have ${counts.released_reports} reports`);
   const measured = number("measured_cases");
   if (measured !== null && measured > Math.min(2000, counts.released_cases))
     faults.push(`measured_cases is ${measured}, and ${counts.released_cases} cases are released`);
@@ -81,7 +84,8 @@ function groupedFault({part, thresholds}) {
 function figuresNotShown(quarter) {
   const grouped = groupedFault(quarter) !== null;
   const names = figuresOf(quarter.part).map(([name]) => name)
-    .filter(name => !COUNTED.has(name) && !(grouped && name === GROUPED));
+    .filter(name => !COUNTED.has(name) && !(grouped && name === GROUPED)
+      && !(quarter.part.report_table !== null && COUNTED_IN_ROWS.has(name)));
   const listed = printable(names.sort(byCodePoint).join(", "), 2000);
   return names.length ? `${printable(quarter.part.quarter)}: the figures ${listed} of the manifest: they `
     + "are the word of whoever published it, beside what srsql verify counts anew" : "";

@@ -38,11 +38,16 @@ FALSE_ALARM = log(1e9)
 """Nats from which on the share of what was drawn is refused (Hoeffding 1963, section 6: also where
 nothing is drawn twice)."""
 GROWN = "k_effective"
+OF_ROWS = {"released_cases", "released_reports"}
+"""Figures that only rows of cases show."""
 
 
 def consistency_faults(manifest: Manifest) -> list[str]:
     """Figures that cannot be true at once, whatever the rows are."""
     faults = [*_share_faults(manifest), *_suppression_faults(manifest)]
+    counts = manifest.counts
+    if counts.released_reports < counts.released_cases:
+        faults.append(f"{counts.released_cases} cases have {counts.released_reports} reports")
     version = manifest.parameters.get("version")
     again = manifest.quarter in manifest.earlier_releases
     if version is not None and (not isinstance(version, int) or (version > 1) != again):
@@ -125,7 +130,8 @@ def row_faults(
 
 def figures_not_shown(manifest: Manifest, shown: set[str]) -> list[str]:
     """The numbers that nothing in the artifact can refute, by name; but for those that follow."""
-    names = sorted(figures(manifest).keys() - SHOWN_FIGURES - shown)
+    counted = SHOWN_FIGURES - (set() if manifest.report_table else OF_ROWS)
+    names = sorted(figures(manifest).keys() - counted - shown)
     return [FIGURES.format(quarter=manifest.quarter, names=", ".join(names))] if names else []
 
 
