@@ -43,6 +43,20 @@ def doubled(function: Any) -> Any:
     return apply
 
 
+def doubled_after(function: Any) -> Any:
+    """``_add_thresholds`` that doubles what it added."""
+
+    def add(current: Any, *given: Any) -> None:
+        function(current, *given)
+        current.warehouse.run(
+            "UPDATE srsql.threshold SET theta_num = least(theta_den, 2 * theta_num) "
+            "WHERE release_id = ?",
+            [current.release_id],
+        )
+
+    return add
+
+
 def loosened(place: int) -> Callable[[Any], Any]:
     """A kernel that is given thresholds of 1, in the place of its list of them."""
 
@@ -254,6 +268,21 @@ KNOWLEDGE = [
               "e.drug, e.disease LIMIT 1;")),
 ]  # fmt: skip
 
+CORRECTIONS = [
+    _of("corrections", "corrected", "a correction doubles theta", "doubles thresholds as it "
+        "corrects", Attribute("engine.release.correct:_add_thresholds", doubled_after)),
+    _of("corrections", "corrected", "a correction lowers k", "keeps a lower k in a correction",
+        _text("release/queries/correct.sql", "'released' AS status,",
+              "'released' AS status, r.k - 1 AS k,")),
+    _of("corrections", "corrected", "who left stays", "leaves the rows of who left",
+        _text("release/steps/leaving.sql", "WHEN t.case_no IS NOT NULL THEN t.reason",
+              "WHEN t.case_no IS NOT NULL AND false THEN t.reason")),
+    _of("corrections", "corrected", "a group stays in part", "leaves the remainder of groups, "
+        "whatever is left of them",
+        _text("release/steps/leaving.sql", "OR ($keep_remainder::BOOLEAN AND j.group_id NOT IN "
+              "(SELECT b.group_id FROM broken AS b))", "OR true")),
+]  # fmt: skip
+
 MANIFESTS = [
     _of("manifests", "one quarter", "one case more", "tells one case more than it released",
         _text(MANIFEST, "SELECT count(DISTINCT m.case_id) AS cases",
@@ -280,5 +309,5 @@ MANIFESTS = [
 
 OF_ROWS = [
     *BOUNDS, *THRESHOLDS, *COVERS, *EXCLUSION, *SUPPRESSION, *PERSONS, *WAITING, *KNOWLEDGE,
-    *MANIFESTS,
+    *CORRECTIONS, *MANIFESTS,
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.mutations.data import write
+from benchmarks.mutations.data import report_of, write
 from benchmarks.mutations.records import Mutation, applied
 from benchmarks.mutations.worlds import WORLDS, World
 from srsql.engine.api.engine import Engine
@@ -106,6 +106,15 @@ def _released(engine: Engine, world: World) -> tuple[str, str]:
             return RELEASE, str(error)
         except SrsqlError as error:
             return BROKEN, f"{type(error).__name__}: {error}"
+    for quarter, cases in world.left.items():
+        engine.con.executemany(
+            "INSERT INTO srsql.deleted_case VALUES ('faers', ?, 1)",
+            [[report_of(case).case] for case in cases],
+        )
+        try:
+            engine.correct(quarter)
+        except CheckFailedError as error:
+            return RELEASE, str(error)
     return "", ""
 
 

@@ -37,6 +37,8 @@ class World:
     """Its releases have regions, which are attacked."""
     before: Callable[[Engine], None] | None = None
     """What is done once the quarters are there."""
+    left: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """Quarter -> cases that are deleted once all is released, after which it is corrected."""
 
     @property
     def series(self) -> list[str]:
@@ -115,6 +117,12 @@ WORLDS: dict[str, World] = {
         {ONE: FIRST},
         [(ONE, _with("ms", theta=LEVELS, on_infeasible="withhold"))],
         [(ONE, "main")],
+    ),
+    "corrected": World(
+        {ONE: FIRST},
+        [(ONE, _with("ms", theta=LEVELS, on_infeasible="withhold"))],
+        [(ONE, "main")],
+        left={ONE: [1, 2]},
     ),
     "by frequency": World(
         {ONE: FIRST},

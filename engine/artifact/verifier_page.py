@@ -30,7 +30,8 @@ from srsql.version import __version__
 _SOURCES = Path(__file__).parent / "verifier"
 WORK = (
     "hyparquet.js", "bytes.js", "terms.js", "rows.js", "manifest.js", "parquet.js", "checks.js",
-    "row_checks.js", "texts.js", "series.js", "counts.js", "answers.js", "ratios.js", "worker.js",
+    "row_checks.js", "figures.js", "texts.js", "series.js", "counts.js", "answers.js", "ratios.js",
+    "worker.js",
 )  # fmt: skip
 """What the worker runs, in this order; ``view.js`` is what the page runs."""
 

@@ -2,6 +2,8 @@
 
 What was asked is taken from the request, where there is one, and from the private manifest where a
 draft is confirmed or a version corrected; what was done, from the catalog and the public manifest.
+Of a correction the private manifest is written by whoever corrects, so that the catalog of the
+version before is asked as well.
 The rules by which the one follows from the other are written here once more.
 """
 
@@ -54,6 +56,10 @@ def check_asked(evidence: Evidence) -> list[Measure]:
     """Every figure that was asked for, and what follows from it."""
     asked = asked_of(evidence)
     found = [*_thresholds(evidence, asked), *_least(evidence, asked), *_told(evidence, asked)]
+    if _kept(evidence)[3]:
+        of = {"release": evidence.release.release_id}
+        ((wrong, total),) = evidence.release.warehouse.rows(query(TOPIC, "before"), of)
+        found.append(row(evidence, "check_asked", "the version before", wrong, total))
     if asked.knowledge is not None:
         of = {"release": evidence.release.release_id}
         kept = set(evidence.release.warehouse.rows(query(TOPIC, "knowledge"), of))

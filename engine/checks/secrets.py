@@ -40,10 +40,13 @@ FALSE_ALARM = log(2e7)
 """Nats from which on an order is refused: two sides, one order in 10 million."""
 SHOWN, ORIGINAL, FIRST, DERIVED = "shown_id", "original_id", "first_id", "derived_id"
 LEAST_DISTINCT = 32
-"""Distinct bytes of a key that was drawn: 56.6 of 64 are expected, and fewer than 32 never seen
-(chance below 1e-15)."""
+"""Distinct bytes of a key that was drawn: 56.7 of 64 are expected, and fewer than 32 have a chance
+of 1.4e-21."""
 MOST_ALIKE = 16
-"""Steps from a byte of a key to the next one that may be the same (chance of more below 1e-20)."""
+"""Steps from a byte of a key to the next one that may be the same (chance of more: 2.5e-24)."""
+LEAST_OF_TEXT = 128
+"""Bytes of text are below; that 64 are has the largest chance of all that is looked at, 5.4e-20."""
+OF_ANOTHER = "it is that of another series"
 
 
 def check_ids(evidence: Evidence) -> list[Measure]:
@@ -55,9 +58,10 @@ def check_ids(evidence: Evidence) -> list[Measure]:
     parameters: dict[str, object] = {}
     order = _out_of_order(evidence)
     if ids == "original":
-        derived, weak = _originals(evidence), key is not None
+        derived = _originals(evidence)
+        why = "" if key is None else "the series has ids of the source, and needs none"
     else:
-        weak = bool(shared) or weak_key(key)
+        why = OF_ANOTHER if shared else weakness(key)
         quarter = release.quarter if ids == "per-quarter" else ""
         stored = ids in ("pseudonym", "per-quarter")
         usable = key if key is not None and len(key) == KEY_BYTES else bytes(KEY_BYTES)
@@ -74,7 +78,7 @@ def check_ids(evidence: Evidence) -> list[Measure]:
             tables[FIRST] = first
     tables[DERIVED] = derived
     return order + evidence.ask(
-        "check_ids", literal(SHOWN), literal(DERIVED), str(weak).lower(),
+        "check_ids", literal(SHOWN), literal(DERIVED), literal(why),
         tables=tables, parameters=parameters,
     )  # fmt: skip
 
@@ -93,18 +97,22 @@ def _out_of_order(evidence: Evidence) -> list[Measure]:
     return as_measures([row(evidence, "check_ids", "order of rows", wrong, total)])
 
 
-def weak_key(key: bytes | None) -> bool:
-    """Whether nobody would draw such a key: of another length, of few bytes, of text, of numbers
-    that count, or one half of it is the other."""
-    if key is None or len(key) != KEY_BYTES or len(set(key)) < LEAST_DISTINCT:
-        return True
+def weakness(key: bytes | None) -> str:
+    """Why nobody would draw such a key; empty: a key that was drawn is refused with a chance of
+    5.6e-20."""
+    if key is None:
+        return "there is none"
+    if len(key) != KEY_BYTES:
+        return f"it has {len(key)} bytes, not {KEY_BYTES}"
     steps = [(after - before) % 256 for before, after in pairwise(key)]
     half = KEY_BYTES // 2
-    return (
-        max(key) < 128
-        or key[:half] == key[half:]
-        or max(steps.count(step) for step in set(steps)) > MOST_ALIKE
-    )
+    faults = {
+        "it is made of few bytes": len(set(key)) < LEAST_DISTINCT,
+        "it is text": max(key) < LEAST_OF_TEXT,
+        "one half of it is the other": key[:half] == key[half:],
+        "its bytes count": max(steps.count(step) for step in set(steps)) > MOST_ALIKE,
+    }
+    return next((why for why, found in faults.items() if found), "")
 
 
 def need_published_pseudonyms(release: Release, rows: exp.Query, key: bytes) -> None:
@@ -131,7 +139,7 @@ def need_published_pseudonyms(release: Release, rows: exp.Query, key: bytes) -> 
     usable = key if len(key) == KEY_BYTES else bytes(KEY_BYTES)
     found = release.warehouse.rows(
         f"WITH {parts} SELECT c.* FROM srsql.check_ids('{SHOWN}', '{DERIVED}', "
-        f"{str(weak_key(key)).lower()}, {release.release_id}) AS c",
+        f"{literal(weakness(key))}, {release.release_id}) AS c",
         {**_pads(usable), "bits": OLD_BITS},
     )
     for _, _, scope, violating, total, *_ in found:

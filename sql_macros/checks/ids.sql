@@ -14,11 +14,11 @@ CREATE OR REPLACE MACRO srsql.checked_pseudonym(inner_key, outer_key, text, bits
 
 -- What:    every id that rows show is the one that is derived of an original, and the key of it is
 --          nobody else's and no text or number that can be guessed.
--- Inputs:  shown_id(kind, id); derived_id(kind, id): what the originals of the period have; weak:
---          whether the key is one of those that nobody draws; of_release.
+-- Inputs:  shown_id(kind, id); derived_id(kind, id): what the originals of the period have; why:
+--          the key is none that was drawn for the series alone, in words, or empty; of_release.
 -- Outputs: two uniform rows.
 -- Source:  SPEC section 18.
-CREATE OR REPLACE MACRO srsql.check_ids(shown_id, derived_id, weak, of_release) AS TABLE
+CREATE OR REPLACE MACRO srsql.check_ids(shown_id, derived_id, why, of_release) AS TABLE
 WITH
 derived AS (
     SELECT DISTINCT o.kind, o.id FROM query_table(derived_id) AS o
@@ -33,7 +33,10 @@ strangers AS (
 figures AS (
     SELECT 'published id' AS scope, t.violating, t.total FROM strangers AS t
     UNION ALL
-    SELECT 'key of the series' AS scope, weak::INTEGER AS violating, 1 AS total
+    SELECT
+        concat_ws(': ', 'key of the series', nullif(why, '')) AS scope,
+        (why <> '')::INTEGER AS violating,
+        1 AS total
 )
 
 SELECT unnest(srsql.check_row(of_release, 'check_ids', f.scope, f.violating, f.total, 0))

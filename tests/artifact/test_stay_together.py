@@ -85,7 +85,7 @@ def faults(folder: Path, series: Sequence[Quarter], k: int) -> dict[str, list[st
     """What the checks across artifacts find in a series."""
     folder.mkdir()
     given = [(folder / str(n), artifact(folder / str(n), n, q, k)) for n, q in enumerate(series)]
-    checks, unknown = check_series(given)
+    checks, unknown, _ = check_series(given)
     assert not unknown
     assert {check.name for check in checks} > {"stay k", "stay theta"}
     return {check.name: list(check.faults) for check in checks if check.faults}
@@ -255,7 +255,7 @@ def test_quarters_that_do_not_follow_each_other_are_no_window(tmp_path: Path) ->
         folder = tmp_path / label
         told = artifact(folder, at, series[at], 3, quarter=label)
         given.append((folder, told))
-    checks, _ = check_series(given)
+    checks, _, _ = check_series(given)
     totals = {check.name: check.total for check in checks}
     assert not [check for check in checks if check.faults]
     assert (totals["new k"], totals["stay k"], totals["stay theta"]) == (2, 0, 0)
@@ -269,7 +269,7 @@ def test_a_later_version_alone_does_not_tell_who_went_on(tmp_path: Path) -> None
     first = artifact(tmp_path / "0", 0, series[0], 3)
     later = artifact(tmp_path / "1", 1, series[1], 3,
                      parameters={"version": 2}, earlier_releases=QUARTERS[:2])  # fmt: skip
-    checks, unknown = check_series([(tmp_path / "0", first), (tmp_path / "1", later)])
+    checks, unknown, _ = check_series([(tmp_path / "0", first), (tmp_path / "1", later)])
     assert {check.name: check.total for check in checks}["stay k"] == 0
     assert not unknown
     texts = windows_left([first, later], [first, later])

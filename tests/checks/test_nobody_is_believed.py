@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,13 @@ from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.rows import _too_alike
-from srsql.engine.checks import noise
+from srsql.engine.checks import noise, secrets
 from srsql.engine.checks.noise import Margin, Tree
-from srsql.engine.checks.secrets import weak_key
+from srsql.engine.checks.secrets import weakness
 from srsql.engine.errors import CheckFailedError
-from srsql.engine.release import ids
+from srsql.engine.grouping.thresholds import ThetaPolicy
+from srsql.engine.release import correct, ids
+from srsql.engine.warehouse import series as warehouse_series
 from srsql.udfs.mechanisms import laplace_noise
 
 SCALES = st.floats(0.3, 30)
@@ -87,20 +90,43 @@ def test_the_chances_of_nodes_are_those_that_the_paper_gives() -> None:
 
 
 @pytest.mark.parametrize(
-    "key",
+    ("key", "why"),
     [
-        None, b"", bytes(64), bytes(range(64)), b"secret " * 9 + b"x",
-        hashlib.sha256(b"1").digest() * 2, hashlib.sha256(b"1").hexdigest().encode(),
-        hashlib.sha512(b"1").digest()[:8].ljust(64, b"\0"),
+        (None, "there is none"), (b"", "it has 0 bytes, not 64"), (bytes(64), "few bytes"),
+        (bytes(range(0, 256, 4)), "its bytes count"), (b"secret " * 9 + b"x", "few bytes"),
+        (bytes(range(64)), "it is text"), (hashlib.sha512(b"1").digest() * 2, "128 bytes"),
+        (hashlib.sha256(b"2").digest() * 2, "few bytes|one half"),
+        (hashlib.sha256(b"1").hexdigest().encode(), "few bytes"),
+        (hashlib.sha512(b"1").digest()[:8].ljust(64, b"\0"), "few bytes"),
     ],
 )  # fmt: skip
-def test_a_key_that_nobody_would_draw_is_weak(key: bytes | None) -> None:
-    assert weak_key(key)
+def test_a_key_that_nobody_would_draw_is_weak(key: bytes | None, why: str) -> None:
+    assert re.search(why, weakness(key))
+
+
+def test_a_key_that_was_drawn_is_refused_once_in_ten_million_million_million() -> None:
+    """The chances of the four kinds, added up, in fractions; steps between bytes are independent
+    and uniform as the bytes are."""
+    distinct = [Fraction(0)] * 65
+    distinct[0] = Fraction(1)
+    for _ in range(64):
+        distinct = [
+            distinct[n] * n / 256 + (distinct[n - 1] * (257 - n) / 256 if n else 0)
+            for n in range(65)
+        ]
+    assert sum(distinct) == 1
+    few = sum(distinct[: secrets.LEAST_DISTINCT])
+    alike = 256 * sum(
+        math.comb(63, n) * Fraction(1, 256) ** n * Fraction(255, 256) ** (63 - n)
+        for n in range(secrets.MOST_ALIKE + 1, 64)
+    )
+    text = Fraction(secrets.LEAST_OF_TEXT, 256) ** 64
+    assert few + alike + text + Fraction(1, 256) ** 32 < Fraction(1, 10**19)
 
 
 @given(st.integers(0, 2**64))
 def test_a_key_that_was_drawn_is_not_weak(seed: int) -> None:
-    assert not weak_key(hashlib.sha512(str(seed).encode()).digest())
+    assert not weakness(hashlib.sha512(str(seed).encode()).digest())
 
 
 @given(st.integers(1, 400), st.data())
@@ -156,6 +182,39 @@ def test_a_release_under_another_key_is_refused(
     with pytest.raises(CheckFailedError, match="check_ids: 60 of 60"):
         engine.release("2011Q3", **OPTIONS)
     assert not engine.sql("SELECT 1 FROM srsql.release")
+
+
+def test_a_release_under_the_key_of_another_series_is_refused_and_it_is_said_why(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.release("2011Q3", **OPTIONS)
+    (key,) = engine.sql("SELECT pseudonym_key FROM srsql.series")[0]
+    monkeypatch.setattr(warehouse_series.secrets, "token_bytes", lambda count: key)
+    with pytest.raises(CheckFailedError, match=r"series: it is that of another series\)"):
+        engine.release("2011Q3", **OPTIONS, series="other", allow_linkable=True)
+
+
+def test_a_correction_keeps_the_thresholds_of_the_version_before_whatever_the_policy_was(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a file of levels the manifest tells nothing: the catalog of the version before does."""
+    levels = ThetaPolicy("levels", Fraction(1, 2), {"Reaction 1": Fraction(1, 3)}, "a test")
+    engine.release("2011Q3", **OPTIONS | {"theta": levels})
+    engine.con.execute("INSERT INTO srsql.deleted_case VALUES ('faers', '1', 1)")
+    add = correct._add_thresholds
+
+    def higher(current: Any, *given: Any) -> None:
+        add(current, *given)
+        current.warehouse.run(
+            "UPDATE srsql.threshold SET theta_num = theta_den WHERE release_id = ?",
+            [current.release_id],
+        )
+
+    with monkeypatch.context() as patch:
+        patch.setattr(correct, "_add_thresholds", higher)
+        with pytest.raises(CheckFailedError, match=r"check_asked: .* \(the version before\)"):
+            engine.correct("2011Q3")
+    assert engine.correct("2011Q3").version == 2
 
 
 def test_a_margin_that_no_draw_has_proves_nothing() -> None:

@@ -32,7 +32,7 @@ OPTIONS: dict[str, Any] = {
     "model": "ms", "k": 3, "theta": "1", "seed": 1, "allow_linkable": True
 }  # fmt: skip
 QUARTERS = ("2011Q3", "2011Q4")
-KEY = bytes(range(64))
+KEY = hashlib.sha512(b"a key as others are").digest()
 
 
 def numbered(count: int, first: int, version: int) -> list[Report]:

@@ -233,7 +233,7 @@ function partFaults(artifact, part) {
     faults.push(`perturbed is ${part.perturbed}, of ${printable(part.model)} it is not`);
   if (part.earlier_releases.some(quarter => byCodePoint(quarter, part.quarter) > 0))
     faults.push("earlier_releases names a later quarter");
-  return [...faults, ...keyFaults(part)];
+  return [...faults, ...keyFaults(part), ...figureFaults(part)];
 }
 
 /** @param {Artifact} artifact

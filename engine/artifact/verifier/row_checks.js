@@ -187,6 +187,7 @@ function checkIds({part, tables}, {caseOf, reports}) {
           + `of case ${printable(valueAt(own.patient, row))} is not in the report table`);
     }
   }
+  for (const fault of spreadFaults(part, reports)) check.add(() => fault);
   return check;
 }
 
@@ -396,5 +397,7 @@ function checkThresholds(quarter) {
   const known = new Set(values.map(value => thresholdValue(quarter.part, value)));
   for (const value of thresholds.values.keys())
     if (!known.has(value)) check.add(() => `${printable(value)} is in no row`);
+  const grouped = groupedFault(quarter);
+  if (grouped) check.add(() => grouped);
   return check;
 }

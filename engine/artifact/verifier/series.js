@@ -85,6 +85,7 @@ function checkSeries(quarters) {
     + "artifacts to srsql verify");
   if (!judged.length) return {checks: [series], notShown};
   const first = firstQuarters(quarters);
+  notShown.push(...madeAnew(quarters, first));
   return {checks: [series, ...newCaseChecks(quarters, judged, first), coverCheck(quarters, judged, first)],
     notShown};
 }

@@ -260,6 +260,8 @@ function checkPart(artifact, part, tables, bytes, notShown) {
   if (declaration) checks.push(declaration);
   else notShown.push(`${place}which columns are sensitive or identify, and the domains of these: this `
     + `page does not know version ${part.dataset_version} of dataset ${part.dataset}`);
+  const figures = figuresNotShown(quarter);
+  if (figures) notShown.push(figures);
   if (part.derived) notShown.push(`${place}what is claimed of derived columns, and that rows show no more `
     + "than their rules make (srsql verify checks it)");
   notShown.push(...notClaimed(part).map(([name, why]) => `${place}${name}: ${why}`));

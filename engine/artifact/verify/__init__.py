@@ -135,6 +135,10 @@ NEW_IDS = (
     "{quarter}: that the cases whose ids are in no earlier artifact are new: ids that were made "
     "anew look the same"
 )
+NONE_CARRIED = (
+    "{quarter}: whether any of its {cases:,} cases came before: none of their ids is in an "
+    "artifact of an earlier quarter, as in a quarter whose ids were made anew, and all count as new"
+)
 NOT_THEIR_IDS = (
     "{quarter}: that {ids:,} number(s) in texts, which are ids of other reports or cases as well, "
     "stand for something else, as its publisher says"
@@ -160,12 +164,6 @@ def figures(manifest: Manifest) -> dict[str, int | str]:
     counts = {n: v for n, v in manifest.counts.model_dump().items() if v is not None}
     told = manifest.parameters | counts
     return {name: value for name, value in told.items() if _NUMBER.fullmatch(str(value))}
-
-
-def figures_not_shown(manifest: Manifest) -> list[str]:
-    """The numbers that nothing in the artifact can refute, by name."""
-    names = sorted(figures(manifest).keys() - SHOWN_FIGURES)
-    return [FIGURES.format(quarter=manifest.quarter, names=", ".join(names))] if names else []
 
 
 @dataclass(frozen=True)

@@ -225,10 +225,9 @@ def _promise_faults(manifest: Manifest) -> list[str]:
         faults.append(f"withheld_cases is not told, and {manifest.model} adds no noise")
     if manifest.parameters.get("theta") == NOT_KEPT and "theta" in kind.guaranteed_bounds:
         faults.append(f"theta is {NOT_KEPT}, and {manifest.model} keeps it")
-    try:
-        model = kind(**_given(kind, manifest))
-    except (ReleaseError, ValueError, TypeError) as error:
-        return [*faults, f"the parameters are none of {manifest.model}: {error}"]
+    model = model_of(manifest)
+    if isinstance(model, str):
+        return [*faults, f"the parameters are none of {manifest.model}: {model}"]
     if manifest.attacks != model.defended_attacks:
         claimed, due = (
             ",".join(names) or "none" for names in (manifest.attacks, model.defended_attacks)
@@ -257,6 +256,17 @@ def _promise_faults(manifest: Manifest) -> list[str]:
     if written_here(manifest) and manifest.guarantee != guarantee:
         faults.append(f"the guarantee is not that of {manifest.model} with these parameters")
     return faults
+
+
+def model_of(manifest: Manifest) -> GroupingModel | str:
+    """The model with the parameters that the manifest tells; or why there is none."""
+    if manifest.model not in MODELS:
+        return f"this version of srsql knows no model {manifest.model!r}"
+    kind = MODELS[manifest.model]
+    try:
+        return kind(**_given(kind, manifest))
+    except (ReleaseError, ValueError, TypeError) as error:
+        return str(error)
 
 
 def sets_text(manifest: Manifest) -> str:

@@ -35,6 +35,7 @@ from srsql.engine.artifact.verify import (
     NO_ROWS,
     NOISE,
     NOISY,
+    NONE_CARRIED,
     NOT_JOINED,
     NOT_THEIR_IDS,
     OF_OTHERS,
@@ -44,7 +45,6 @@ from srsql.engine.artifact.verify import (
     Check,
     Verified,
     attacks_left,
-    figures_not_shown,
     history_of,
     ids_join,
     suppressed_cases,
@@ -94,6 +94,11 @@ from srsql.engine.artifact.verify.rows import (
 )
 from srsql.engine.artifact.verify.term_keys import TERM_KEYS
 from srsql.engine.artifact.verify.texts import text_check
+from srsql.engine.artifact.verify.told_figures import (
+    consistency_faults,
+    figures_not_shown,
+    row_faults,
+)
 from srsql.engine.errors import SrsqlError, VerifyError, one_line
 from srsql.engine.warehouse.statements import (
     STEPS,
@@ -169,7 +174,7 @@ def verify(
         if not complete:
             not_run += [f"series: {name}" for name in of_series]
         elif read:
-            found, strangers = check_series(read, memory_limit)
+            found, strangers, anew = check_series(read, memory_limit)
             checks += found
             if found[0].faults:
                 not_run += [f"series: {name}" for name in of_series[1:]]
@@ -181,6 +186,7 @@ def verify(
                 else NOT_JOINED.format(quarter=m.quarter)
                 for m in strangers
             ]  # fmt: skip
+            cannot += anew
         cannot += [NEW_IDS.format(quarter=m.quarter) for _, m in read[1:] if ids_join(m)]
         cannot += [
             SILENT.format(quarter=m.quarter, model=m.model) for _, m in read if "b" not in m.attacks
@@ -257,7 +263,7 @@ def _verify_part(
     ``beside``: the checks of the whole artifact, that of what its files hold last.
     """
     objects, due = beside[-1], _OF_ROWS + ((TERM_KEYS,) if manifest.term_key else ())
-    claims = Check("manifest", claim_faults(manifest), 1)
+    claims = Check("manifest", [*claim_faults(manifest), *consistency_faults(manifest)], 1)
     found, complete = ([objects], False) if objects.faults else load(con, folder, manifest)
     checks = [claims, *found]
     if not complete:
@@ -270,12 +276,15 @@ def _verify_part(
         checks += check_chunks(con, folder, manifest)
         checks += [check for check in [key_check(con, folder, manifest)] if check]
         trees = read_hierarchies(folder, manifest)
+        follow = set[str]()
         if manifest.report_table is not None:
+            figures, follow = row_faults(con, manifest, trees)
             shown = [*shown_faults(con, manifest, trees), *unprotected_faults(con, manifest)]
-            checks[0] = claims = replace(claims, faults=[*claims.faults, *shown])
+            checks[0] = claims = replace(claims, faults=[*claims.faults, *shown, *figures])
         made = derived_check(con, manifest, trees)
         checks += [each for each in (made, sets_check(con, manifest)) if each]
-        unproved = _check_claims(con, folder, manifest, trees, checks)
+        unproved = figures_not_shown(manifest, follow)
+        unproved += _check_claims(con, folder, manifest, trees, checks)
         if accepted:
             unproved.append(NOT_THEIR_IDS.format(quarter=manifest.quarter, ids=accepted))
     except (ValueError, duckdb.Error) as error:
@@ -296,7 +305,6 @@ def _check_claims(
 ) -> list[str]:  # fmt: skip
     """Add the checks of what the manifest says was declared; return what is left unproved."""
     unproved = [SEVERAL.format(quarter=manifest.quarter)] if manifest.artifact_version == 1 else []
-    unproved += figures_not_shown(manifest)
     if manifest.perturbed:
         unproved.append(NOISY.format(quarter=manifest.quarter, model=manifest.model))
     if cases := suppressed_cases(manifest):
@@ -358,21 +366,22 @@ def drawn_report(
 
 def check_series(
     given: list[tuple[Path, Manifest]], memory_limit: str | None = None
-) -> tuple[list[Check], list[Manifest]]:
-    """The checks across artifacts, and those of which the history is not all given.
+) -> tuple[list[Check], list[Manifest], list[str]]:
+    """The checks across artifacts, those of which the history is not all given, and those of which
+    no case came before, in words.
 
     Each artifact passed its own loading; nothing else is taken for granted.
     """
     faults = _incomparable([manifest for _, manifest in given])
     series = Check("series", faults, len(given))
     if faults:
-        return [series], []
+        return [series], [], []
     joined = [n for n, (_, manifest) in enumerate(given) if "b" in manifest.attacks]
     known = _known_history([manifest for _, manifest in given])
     judged = [n for n in joined if n < known and ids_join(given[n][1])]
     unknown = [given[n][1] for n in joined if n not in judged]
     if not judged:
-        return [series], unknown
+        return [series], unknown, []
     folders = dict.fromkeys(folder for folder, _ in given)
     with connection(*folders, memory_limit=memory_limit) as con:
         run_step(con, "artifact/artifact_tables")
@@ -403,7 +412,32 @@ def check_series(
         checks = [run_check(con, "artifact/series_checks", name, parameters) for name in asked]
         if sets:
             checks = new_cases_by_set(con, sets, OF_NEW_CASES, judgement) + checks
-        return [series, *checks], unknown
+        strange, anew = _carried(con, [manifest for _, manifest in given])
+        return [replace(series, faults=strange), *checks], unknown, anew
+
+
+def _carried(
+    con: duckdb.DuckDBPyConnection, manifests: Sequence[Manifest]
+) -> tuple[list[str], list[str]]:
+    """Corrections that show other cases than the version before; quarters of which no id is old.
+
+    A correction takes whole groups out of a quarter, and adds nobody.
+    """
+    faults, anew = list[str](), list[str]()
+    for number, cases, before, version_before in con.execute(
+        query("artifact/series_checks", "carried"),
+        {"quarters": [manifest.quarter for manifest in manifests]},
+    ).fetchall():
+        manifest = manifests[number]
+        told = {"quarter": manifest.quarter, "cases": cases}
+        if before == 0 and any(m.quarter < manifest.quarter for m in manifests[:number]):
+            anew += [NONE_CARRIED.format(**told)] if ids_join(manifest) else []
+        if "correction" in manifest.parameters and version_before not in (None, cases):
+            faults.append(
+                f"{manifest.quarter} is a correction, and {cases - version_before:,} of its "
+                f"{cases:,} cases are not in the version before"
+            )
+    return faults, anew
 
 
 def _windows(

@@ -142,6 +142,42 @@ SELECT
     count(*) FILTER (WHERE c.cases = 1) AS alone
 FROM temp.main.srsql_region_size AS c;
 
+-- name: least_group
+-- The smallest group that can hold every value with a threshold: the most that one of them needs.
+SELECT max((t.theta_den + t.theta_num - 1) // t.theta_num)
+FROM temp.main.srsql_value_threshold AS t
+WHERE t.theta_num > 0;
+
+-- name: held_items
+-- Of shown_item(case_id, attribute, term): how many cases have an item; and how many of them hold
+-- one that nobody else holds, or fewer than $k do, in the whole release and in their region.
+WITH
+held AS (
+    SELECT
+        s.case_id,
+        count(*) OVER (PARTITION BY s.attribute, s.term) AS holders,
+        count(*) OVER (PARTITION BY s.attribute, s.term, c.region) AS holders_there
+    FROM shown_item AS s
+    INNER JOIN temp.main.srsql_case_region AS c ON s.case_id = c.case_id
+),
+
+least AS (
+    SELECT
+        h.case_id,
+        min(h.holders) AS holders,
+        min(h.holders_there) AS holders_there
+    FROM held AS h
+    GROUP BY h.case_id
+)
+
+SELECT
+    count(*) AS cases,
+    count(*) FILTER (WHERE l.holders = 1) AS alone,
+    count(*) FILTER (WHERE l.holders < $k::BIGINT) AS below_k,
+    count(*) FILTER (WHERE l.holders_there = 1) AS alone_there,
+    count(*) FILTER (WHERE l.holders_there < $k::BIGINT) AS below_k_there
+FROM least AS l;
+
 -- name: create_set_region
 -- What rows show of sets of quasi-identifiers that are protected each by itself.
 CREATE TEMP TABLE IF NOT EXISTS srsql_set_region (

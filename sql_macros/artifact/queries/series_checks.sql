@@ -7,6 +7,38 @@
 -- Of those who stay (stay k, stay theta): whoever was new in the earlier of two quarters is left by
 -- every other attack, so that a class or cohort of which anybody is left keeps all its new ones.
 
+-- name: carried
+-- Of each artifact: its number, its cases, how many of them are in one of an earlier quarter, and
+-- in the one just before it, where that is of the same quarter ($quarters, by number), else NULL.
+WITH
+shown AS MATERIALIZED (
+    SELECT DISTINCT c.artifact, c.case_id, $quarters[c.artifact + 1] AS quarter
+    FROM temp.main.srsql_case_region AS c
+),
+
+since AS (
+    SELECT
+        s.artifact,
+        s.quarter,
+        min(s.quarter) OVER (PARTITION BY s.case_id) AS first_quarter,
+        b.case_id IS NOT NULL AS is_before
+    FROM shown AS s
+    LEFT JOIN shown AS b
+        ON s.case_id = b.case_id AND s.artifact = b.artifact + 1 AND s.quarter = b.quarter
+)
+
+SELECT
+    s.artifact,
+    count(*) AS cases,
+    count(*) FILTER (WHERE s.first_quarter < s.quarter) AS carried,
+    CASE
+        WHEN s.artifact > 0 AND s.quarter = $quarters[s.artifact]
+            THEN count(*) FILTER (WHERE s.is_before)
+    END AS in_version_before
+FROM since AS s
+GROUP BY s.artifact, s.quarter
+ORDER BY s.artifact;
+
 -- name: new_k
 -- At least k cases of every region are in no earlier release.
 WITH faults AS (

@@ -12,6 +12,34 @@ FROM srsql.release AS r
 LEFT JOIN srsql.correction AS c ON r.release_id = c.release_id
 WHERE r.release_id = $release;
 
+-- name: before
+-- How many facts of a correction are not those of the version that it corrects, of how many: its k,
+-- its attacks and alpha, and the threshold of each of its values.
+WITH
+versions AS (
+    SELECT c.release_id, c.corrects FROM srsql.correction AS c WHERE c.release_id = $release
+),
+
+facts AS (
+    SELECT
+        o.k = n.k
+        AND coalesce(d.attacks, []) = coalesce(e.attacks, [])
+        AND coalesce(d.alpha_num, 0) = coalesce(e.alpha_num, 0)
+        AND coalesce(d.alpha_den, 0) = coalesce(e.alpha_den, 0) AS kept
+    FROM versions AS v
+    INNER JOIN srsql.release AS n ON v.release_id = n.release_id
+    INNER JOIN srsql.release AS o ON v.corrects = o.release_id
+    LEFT JOIN srsql.defended_attack AS d ON v.release_id = d.release_id
+    LEFT JOIN srsql.defended_attack AS e ON v.corrects = e.release_id
+    UNION ALL
+    SELECT coalesce(t.theta_num = b.theta_num AND t.theta_den = b.theta_den, false) AS kept
+    FROM versions AS v
+    INNER JOIN srsql.threshold AS t ON v.release_id = t.release_id
+    LEFT JOIN srsql.threshold AS b ON v.corrects = b.release_id AND t.term = b.term
+)
+
+SELECT count(*) FILTER (WHERE NOT f.kept) AS violating, count(*) AS total FROM facts AS f;
+
 -- name: thresholds
 -- How many values have another threshold than their policy gives, of how many. $kind: uniform and
 -- levels give $num / $den to what is not listed ($terms, $nums, $dens; of several the least), and
