@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations, permutations, product
-from math import comb, lcm, perm
+from math import comb, lcm, perm, prod
 
 Subrecord = frozenset[str]
 Values = Mapping[str, str]
@@ -252,9 +252,8 @@ def placements(room: Room, kinds: tuple[tuple[str, ...], ...], counts: tuple[int
     if rows < sum(counts):
         return 0
     # what holds none of the values lies anywhere on the rows that are left
-    return _ways(room, tuple(kinds[n] for n in capped), placed) * perm(
-        rows - held, sum(counts) - held
-    )
+    lain = _ways(room, tuple(kinds[n] for n in capped), placed) if placed else 1
+    return lain * perm(rows - held, sum(counts) - held)
 
 
 @lru_cache(maxsize=1 << 18)
@@ -262,8 +261,13 @@ def _ways(room: Room, kinds: tuple[tuple[str, ...], ...], left: tuple[int, ...])
     """The same of subrecords that hold a value."""
     (rows, caps), others = room[0], room[1:]
     if others:
-        return sum(count * _ways(others, kinds, rest)
-                   for count, rest in _filled(rows, dict(caps), kinds, left))  # fmt: skip
+        total = 0
+        for part, orders in _filled(rows, caps, kinds):
+            rest = tuple(map(int.__sub__, left, part))
+            if min(rest) >= 0 and (ways := _ways(others, kinds, rest)):
+                # which subrecords, and on which rows in which order
+                total += orders * prod(map(comb, left, part)) * ways
+        return total
     keeps = all(
         sum(n for n, kind in zip(left, kinds, strict=True) if value in kind) <= most
         for value, most in caps
@@ -271,17 +275,18 @@ def _ways(room: Room, kinds: tuple[tuple[str, ...], ...], left: tuple[int, ...])
     return perm(rows, sum(left)) if keeps else 0  # 0 also where they are more than the rows
 
 
+@lru_cache(maxsize=1 << 10)
 def _filled(
-    rows: int, caps: Mapping[str, int], kinds: Sequence[tuple[str, ...]], left: tuple[int, ...]
-) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """How a region can be filled: ways, and what is left of each kind."""
+    rows: int, caps: tuple[tuple[str, int], ...], kinds: tuple[tuple[str, ...], ...]
+) -> list[tuple[tuple[int, ...], int]]:
+    """How many subrecords of each kind a region can take, and in how many orders on its rows."""
     if not kinds:
-        yield 1, ()
-        return
-    most = min([left[0], rows, *(caps[v] for v in kinds[0])])
-    for here in range(most + 1):
-        fewer = {v: c - here * (v in kinds[0]) for v, c in caps.items()}
-        # which subrecords, and on which rows in which order
-        chosen = comb(left[0], here) * perm(rows, here)
-        for ways, rest in _filled(rows - here, fewer, kinds[1:], left[1:]):
-            yield chosen * ways, (left[0] - here, *rest)
+        return [((), 1)]
+    most = min([rows, *(most for value, most in caps if value in kinds[0])])
+    return [
+        ((here, *part), perm(rows, here) * orders)
+        for here in range(most + 1)
+        for part, orders in _filled(
+            rows - here, tuple((v, c - here * (v in kinds[0])) for v, c in caps), kinds[1:]
+        )
+    ]
