@@ -62,6 +62,8 @@ COUNTS_HEAD = """-- How many records hold all terms of a set: lower and upper bo
 -- their names, put the sets into a table sets(set_no, term), run this file in DuckDB, then ask:
 --     SELECT * FROM term_counts(
 --         'clusters', 'joint_clusters', 'record_chunk', 'shared_chunk', 'item_chunk', 'sets');
+-- Where manifest.json has item_cases, an item of an item chunk is in so many records of its cluster
+-- at most: item_cases := N behind 'sets' says so, and upper is lower.
 """
 MEANING = {
     "report id": "the report",
@@ -114,13 +116,14 @@ and is no number. A program that reads them takes one apostrophe off such cells.
 
 
 def counts_sql() -> bytes:
-    """``srsql.term_counts`` of ``risk/term_counts.sql`` under a plain name, with its use."""
-    macro = next(
-        text
+    """``srsql.term_counts`` of ``risk/term_counts.sql`` under plain names, with its use."""
+    macros = [
+        text[text.index("CREATE ") :].partition("\n-- What:")[0].rstrip().removesuffix(";")
         for text in statements("srsql.sql_macros", "risk/term_counts.sql")
-        if "srsql.term_counts(" in text
-    )
-    return (COUNTS_HEAD + macro.replace("srsql.term_counts(", "term_counts(") + ";\n").encode()
+        if "MACRO srsql.term_counts" in text
+    ]
+    text = ";\n\n".join([*macros, ""]).rstrip() + "\n"
+    return (COUNTS_HEAD + text.replace("srsql.term_counts", "term_counts")).encode()
 
 
 def dictionary_csv(manifest: Manifest) -> bytes:
