@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from srsql.engine.errors import QueryError
@@ -36,7 +36,7 @@ class PublishedTerms:
     """One sampled dataset; None where there is none."""
     item_means: str | None = None
     """A table (term, mean): of how many records an item term is told on average; None: of one."""
-    item_cases: int | None = None
+    item_cases: int | None = field(default=None, kw_only=True)
     """Of how many records of its cluster an item term is told at most; None: of all."""
 
     @classmethod
