@@ -32,6 +32,7 @@ from srsql.engine.artifact.format import (
     DICTIONARY,
     DUCKDB_FILE,
     HIERARCHIES,
+    MANIFEST,
     NOT_IDS,
     OF_PERIOD,
     REPORT,
@@ -103,9 +104,10 @@ OF_KEYS = "key of a term, whatever its spelling in the reports"
 TERMS_NOTE = """The terms of {attributes} are told apart from records, {form}. A record chunk
 lists what the records of a cluster hold of some terms, in an order that means nothing; a shared
 chunk does so for several clusters together; an item chunk names terms that one record of the
-cluster holds, or any number up to all. `{counts}` says how many records hold several terms at once;
-`reconstructed` is one dataset that fits all of it, as good as any other.
-""".replace("{counts}", COUNTS)
+cluster holds, or any number up to all, or up to item_cases where `{manifest}` has it. `{counts}`
+says how many records hold several terms at once; `reconstructed` is one dataset that fits all of
+it, as good as any other.
+""".replace("{counts}", COUNTS).replace("{manifest}", MANIFEST)
 
 
 CSV_SAFE_NOTE = """
