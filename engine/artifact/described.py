@@ -48,7 +48,8 @@ OF_TERMS = {
     "joint_clusters": "clusters that share chunks",
     "record_chunk": "what the records of a cluster hold of some terms, apart from all others",
     "shared_chunk": "the same of several clusters together",
-    "item_chunk": "terms that one record of a cluster holds, or any number up to all",
+    "item_chunk": "terms that one record of a cluster holds, or any number up to all, or up to "
+    "item_cases where the manifest has it",
     "reconstructed": "one dataset that fits the chunks, as good as any other; no patients",
 }
 SPDX = "https://spdx.org/licenses/"

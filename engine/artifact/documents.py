@@ -32,6 +32,7 @@ from srsql.engine.artifact.format import (
     DICTIONARY,
     DUCKDB_FILE,
     HIERARCHIES,
+    MANIFEST,
     NOT_IDS,
     OF_PERIOD,
     REPORT,
@@ -62,6 +63,8 @@ COUNTS_HEAD = """-- How many records hold all terms of a set: lower and upper bo
 -- their names, put the sets into a table sets(set_no, term), run this file in DuckDB, then ask:
 --     SELECT * FROM term_counts(
 --         'clusters', 'joint_clusters', 'record_chunk', 'shared_chunk', 'item_chunk', 'sets');
+-- Where manifest.json has item_cases, an item of an item chunk is in so many records of its cluster
+-- at most: item_cases := N behind 'sets' says so, and upper is lower.
 """
 MEANING = {
     "report id": "the report",
@@ -101,9 +104,10 @@ OF_KEYS = "key of a term, whatever its spelling in the reports"
 TERMS_NOTE = """The terms of {attributes} are told apart from records, {form}. A record chunk
 lists what the records of a cluster hold of some terms, in an order that means nothing; a shared
 chunk does so for several clusters together; an item chunk names terms that one record of the
-cluster holds, or any number up to all. `{counts}` says how many records hold several terms at once;
-`reconstructed` is one dataset that fits all of it, as good as any other.
-""".replace("{counts}", COUNTS)
+cluster holds, or any number up to all, or up to item_cases where `{manifest}` has it. `{counts}`
+says how many records hold several terms at once; `reconstructed` is one dataset that fits all of
+it, as good as any other.
+""".replace("{counts}", COUNTS).replace("{manifest}", MANIFEST)
 
 
 CSV_SAFE_NOTE = """
@@ -114,13 +118,14 @@ and is no number. A program that reads them takes one apostrophe off such cells.
 
 
 def counts_sql() -> bytes:
-    """``srsql.term_counts`` of ``risk/term_counts.sql`` under a plain name, with its use."""
-    macro = next(
-        text
+    """``srsql.term_counts`` of ``risk/term_counts.sql`` under plain names, with its use."""
+    macros = [
+        text[text.index("CREATE ") :].partition("\n-- What:")[0].rstrip().removesuffix(";")
         for text in statements("srsql.sql_macros", "risk/term_counts.sql")
-        if "srsql.term_counts(" in text
-    )
-    return (COUNTS_HEAD + macro.replace("srsql.term_counts(", "term_counts(") + ";\n").encode()
+        if "MACRO srsql.term_counts" in text
+    ]
+    text = ";\n\n".join([*macros, ""]).rstrip() + "\n"
+    return (COUNTS_HEAD + text.replace("srsql.term_counts", "term_counts")).encode()
 
 
 def dictionary_csv(manifest: Manifest) -> bytes:

@@ -38,6 +38,8 @@ Kind = tuple[int, int]
 """The capped values that subrecords hold, as bits, and how many subrecords hold just these."""
 Region = tuple[int, int, tuple[int, ...]]
 """The records of a region, how many regions have so many, and the cap of each value there."""
+_Placements = list[tuple[tuple[int, ...], int]]
+"""How many subrecords of each kind lie in a region, and in how many ways."""
 Weights = tuple[dict[int, int], int]
 """Capped values as bits -> how likely a subrecord with these lies in the region; and the sum over
 all records of the cluster."""
@@ -139,29 +141,25 @@ def spread(
         Aligned with ``regions``; None: nothing keeps the caps, or it takes too many steps.
     """
     limits = tuple(count for _, count in kinds)
-    ways: list[dict[tuple[int, ...], int]] = []
-    steps = 0
+    ways: list[_Placements] = []
     for cases, _, caps in regions:
         if prod(min(cases, count) + 1 for count in limits) > STEPS:
             return None
-        ways.append({part: _orders(part, cases) for part in _parts(kinds, caps, cases)})
+        ways.append([(part, _orders(part, cases)) for part in _parts(kinds, caps, cases)])
+    packing = _Packing(limits)
+    rests = _rests(ways, [number for _, number, _ in regions], packing)
+    if rests is None:
+        return None
     found: list[Weights] = []
     scale = lcm(*limits, empty or 1)
-    for own, (cases, _, _) in enumerate(regions):
-        rest = {(0,) * len(kinds): 1}
-        for other, (_, number, _) in enumerate(regions):
-            for _ in range(number - (other == own)):
-                steps += len(rest) * len(ways[other])
-                if steps > STEPS:
-                    return None
-                rest = _product(rest, ways[other], limits)
+    for own, rest, (cases, _, _) in zip(ways, rests, regions, strict=True):
         whole, inside = 0, [0] * len(kinds)
-        for part, orders in ways[own].items():
-            beyond = tuple(count - here for count, here in zip(limits, part, strict=True))
-            placements = orders * rest.get(beyond, 0)
-            whole += placements
-            for at, here in enumerate(part):
-                inside[at] += placements * here
+        for part, orders in own:
+            placements = orders * rest.get(packing.whole - packing.pack(part), 0)
+            if placements:
+                whole += placements
+                for at, here in enumerate(part):
+                    inside[at] += placements * here
         if not whole:
             return None
         weights = {
@@ -171,6 +169,86 @@ def spread(
         weights[0] = (cases * whole - sum(inside)) * (scale // empty) if empty else 0
         found.append((weights, cases * whole * scale))
     return found
+
+
+class _Packing:
+    """Numbers of subrecords of each kind as one integer, so that sums are sums of integers.
+
+    Each number has a field of bits in which twice its limit fits.
+    """
+
+    def __init__(self, limits: Sequence[int]) -> None:
+        self.width = max(limits, default=0).bit_length() + 1
+        half = 1 << (self.width - 1)
+        self.whole = self.pack(limits)
+        self.over = self.pack([half] * len(limits))
+        """The highest bit of each field: it is set, once ``room`` is added, where a number exceeds
+        its limit."""
+        self.room = self.pack([half - 1 - limit for limit in limits])
+
+    def pack(self, part: Sequence[int]) -> int:
+        """The integer of these numbers, none above its limit."""
+        packed = 0
+        for here in part:
+            packed = packed << self.width | here
+        return packed
+
+
+def _rests(
+    ways: Sequence[_Placements], numbers: Sequence[int], packing: _Packing
+) -> list[dict[int, int]] | None:
+    """For each size of a region, the placements in all regions but one of that size.
+
+    Args:
+        ways: the placements in one region of each size.
+        numbers: of regions of each size.
+        packing: of numbers of subrecords.
+
+    Returns:
+        Packed numbers of subrecords of each kind -> placements; None: it takes too many steps,
+        where each size is charged for all its regions.
+    """
+    packed = [{packing.pack(part): orders for part, orders in own} for own in ways]
+    rests: list[dict[int, int]] = []
+    before, steps_before, steps = {0: 1}, 0, 0
+    for own, number in enumerate(numbers):
+        lone = _times(before, packed[own], number - 1, packing, STEPS - steps - steps_before)
+        if lone is None:
+            return None
+        lone_rest, taken = lone
+        steps += steps_before + taken
+        rest = lone_rest
+        for other in range(own + 1, len(numbers)):
+            later = _times(rest, packed[other], numbers[other], packing, STEPS - steps)
+            if later is None:
+                return None
+            rest, more = later
+            steps += more
+        rests.append(rest)
+        if own + 1 < len(numbers):
+            steps_before += taken
+            whole = _times(lone_rest, packed[own], 1, packing, STEPS - steps - steps_before)
+            if whole is None:
+                return None
+            before, more = whole
+            steps_before += more
+    return rests
+
+
+def _times(
+    rest: dict[int, int], ways: dict[int, int], number: int, packing: _Packing, most: int
+) -> tuple[dict[int, int], int] | None:
+    """The placements with so many further regions of one size, and the steps that they took.
+
+    ``most``: steps; None: they would be more.
+    """
+    steps = 0
+    for _ in range(number):
+        steps += len(rest) * len(ways)
+        if steps > most:
+            return None
+        rest = _product(rest, ways, packing)
+    return rest, steps
 
 
 def _parts(kinds: Sequence[Kind], caps: Sequence[int], cases: int) -> Iterator[tuple[int, ...]]:
@@ -191,15 +269,13 @@ def _orders(part: Sequence[int], cases: int) -> int:
     return factorial(cases) // prod(map(factorial, (*part, cases - sum(part))))
 
 
-def _product(
-    one: Mapping[tuple[int, ...], int], other: Mapping[tuple[int, ...], int],
-    limits: Sequence[int],
-) -> dict[tuple[int, ...], int]:  # fmt: skip
+def _product(one: dict[int, int], other: dict[int, int], packing: _Packing) -> dict[int, int]:
     """The placements in two parts of the regions, of no more subrecords than there are."""
-    found: Counter[tuple[int, ...]] = Counter()
-    for first, ways in one.items():
-        for second, orders in other.items():
-            both = tuple(map(int.__add__, first, second))
-            if all(a <= b for a, b in zip(both, limits, strict=True)):
-                found[both] += ways * orders
+    found: dict[int, int] = {}
+    room, over, known = packing.room, packing.over, found.get
+    for second, orders in other.items():
+        for first, ways in one.items():
+            both = first + second
+            if not (both + room) & over:
+                found[both] = known(both, 0) + ways * orders
     return found

@@ -37,7 +37,7 @@ Shares nothing with what makes a release.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
@@ -118,6 +118,7 @@ def told_values(
     thresholds: Mapping[str, Fraction] | Fraction,
     m: int,
     promise: Promise | None = None,
+    clusters: Collection[int] | None = None,
 ) -> Iterator[Told]:
     """What is told of every value of every cluster.
 
@@ -128,6 +129,7 @@ def told_values(
         thresholds: of their values; one: it is the same for all.
         m: number of terms that an attacker may know.
         promise: of the regions of each cluster; None: nothing, so that every placement is possible.
+        clusters: that are looked at; None: all.
     """
     records = dict(reader.rows(f"SELECT c.cluster, c.records FROM {tables.clusters} AS c"))
     chunks = _chunks(reader, tables)
@@ -135,7 +137,7 @@ def told_values(
     for cluster, term in reader.rows(f"SELECT i.cluster, i.term FROM {tables.item_chunk} AS i"):
         alone[cluster].append(term)
     read = _Read(items, m, promise)
-    for cluster in sorted(records):
+    for cluster in sorted(records if clusters is None else records.keys() & clusters):
         own = chunks.get(cluster, [])
         known = _Cluster(cluster, records[cluster], own, alone[cluster], read)
         for value in known.values:
@@ -521,7 +523,7 @@ def release_shares(
 
 def told_of_release(
     release: Release, terms: ReleasedTerms, tables: PublishedTerms, rows: str,
-    thresholds: Mapping[str, Fraction],
+    thresholds: Mapping[str, Fraction], clusters: Collection[int] | None = None,
 ) -> list[Told]:  # fmt: skip
     """What is told of the sensitive values of a release, then of its other terms.
 
@@ -531,6 +533,7 @@ def told_of_release(
         tables: with these.
         rows: the query of (region, case_id, cluster) of its cases.
         thresholds: of the values.
+        clusters: that are looked at; None: all.
     """
     sensitive = frozenset(terms.sensitive_attributes(release.dataset))
     promise = None
@@ -541,6 +544,6 @@ def told_of_release(
     bound = Fraction(1, terms.diversity)
     reader, m = release.warehouse, terms.m
     return [
-        *told_values(reader, tables, items, thresholds, m, promise),
-        *told_values(reader, tables, OtherItems(sensitive), bound, m, promise),
+        *told_values(reader, tables, items, thresholds, m, promise, clusters),
+        *told_values(reader, tables, OtherItems(sensitive), bound, m, promise, clusters),
     ]

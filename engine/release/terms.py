@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -142,7 +143,7 @@ def _release_rows(
             longest_untold(warehouse, chunks, terms.m),
         )
 
-    def told_too_much() -> list[tuple[int, str]]:
+    def told_too_much(clusters: Collection[int] | None) -> list[tuple[int, str]]:
         promised = _promised(terms, term_k, most_of_an_item(warehouse), _largest(release))
         shares = told_of_release(
             release,
@@ -150,6 +151,7 @@ def _release_rows(
             chunks,
             _placed_rows(release),
             _thresholds(release),
+            clusters,
         )
         return sorted({(t.cluster, term) for t in shares if not t.passed for term in t.mixed})
 

@@ -243,7 +243,8 @@ _STEPS = 60
 def at_item_means(
     warehouse: Warehouse, tables: PublishedTerms, terms: ReleasedTerms
 ) -> PublishedTerms:
-    """The tables with what each item term stands for, where whole rows are taken apart.
+    """The tables with what each item term stands for, where whole rows are taken apart, and in how
+    many records it is at most, which such a release promises.
 
     Of terms in chunks of other releases an item term stands for one record, as in the paper: there
     what is rare within a group, and not k alone, decides which terms have a count.
@@ -258,7 +259,7 @@ def at_item_means(
         f"CREATE OR REPLACE TEMP TABLE {_ITEM_MEAN} AS FROM {call}",
         [list(terms.attributes), means, most],
     )
-    return replace(tables, item_means=f"temp.main.{_ITEM_MEAN}")
+    return replace(tables, item_means=f"temp.main.{_ITEM_MEAN}", item_cases=terms.item_cases)
 
 
 def _least_support(warehouse: Warehouse, tables: PublishedTerms) -> int:

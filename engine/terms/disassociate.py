@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -184,8 +184,9 @@ class Judge:
 
     longest_unproved: Callable[[], int]
     """The terms of the longest chunk that they cannot prove."""
-    told_too_much: Callable[[], list[tuple[int, str]]] = list
-    """Cluster and term of what is told above its threshold in some region, beside other terms."""
+    told_too_much: Callable[[Collection[int] | None], list[tuple[int, str]]] = lambda _: []
+    """Cluster and term of what is told above its threshold in some region, beside other terms: of
+    some clusters, or of all (None)."""
 
 
 def make_chunks(
@@ -242,9 +243,12 @@ def make_chunks(
     while (longest := judge.longest_unproved()) > 1:
         sizes = replace(sizes, chunk_terms=longest // 2)
         make()
-    while found := judge.told_too_much():
+    found = judge.told_too_much(None)
+    while found:
         put_apart(warehouse, found)
         warehouse.run_step("terms/disassociate", step_parameters(term_k, terms.m, sizes, None))
+        # the chunks of other clusters are what they were
+        found = judge.told_too_much({cluster for cluster, _ in found})
     if grouped:
         if not whole:
             warehouse.run_step("terms/small_parts")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from srsql.engine.errors import QueryError
@@ -36,6 +36,8 @@ class PublishedTerms:
     """One sampled dataset; None where there is none."""
     item_means: str | None = None
     """A table (term, mean): of how many records an item term is told on average; None: of one."""
+    item_cases: int | None = field(default=None, kw_only=True)
+    """Of how many records of its cluster an item term is told at most; None: of all."""
 
     @classmethod
     def in_schema(cls, *schema: str, prefix: str = "") -> PublishedTerms:
@@ -53,9 +55,10 @@ class PublishedTerms:
 
     def counts(self, sets: str) -> str:
         """Rows (set_no, lower, expected, upper) for the table named by the SQL text ``sets``."""
-        if self.item_means is None:
-            return self.call("term_counts", ALL, sets)
-        return self.call("term_counts_at_means", ALL, sets, literal(self.item_means))
+        most = "NULL" if self.item_cases is None else f"{self.item_cases:d}"
+        given = [sets] if self.item_means is None else [sets, literal(self.item_means)]
+        macro = "term_counts" if self.item_means is None else "term_counts_at_means"
+        return self.call(macro, ALL, *given, f"item_cases := {most}")
 
     def matches(self, sets: str) -> str:
         """Rows (set_no, expected): records that hold a term of the set or more."""

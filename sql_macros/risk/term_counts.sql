@@ -1,6 +1,7 @@
 -- How many records hold a set of terms, told from the published tables of a disassociated release.
 -- Names of tables as in checks/chunks.sql; in addition
 --   sets(set_no, term): the sets that are asked for, each of one term or more.
+-- item_cases: in so many records of its cluster an item term is at most (NULL: in all of them).
 -- Every dataset of I(D_A) is as possible as any other: subrecords meet at random, independently in
 -- each chunk. For the expected number, an item term is in one record of its cluster, or on average
 -- in as many as item_means(term, mean) says. Bounds do not depend on that.
@@ -11,11 +12,13 @@
 -- Source:  Frechet's bounds within a cluster; SPEC section 11; Terrovitis et al. 2012.
 -- How:     a cluster that has a place for every term of the set holds it in at least
 --          |P| + sum(a - |P|) and at most min(a) records, over the supports a of the set's parts in
---          its record chunks (item terms: 1 and |P|). The bounds of the clusters of a joint cluster
---          J are added, then those of the set's parts in its shared chunks are applied in the same
---          way to the sums; from the smallest joint cluster up. A set with one part is exact.
+--          its record chunks (item terms: 1, and |P| or item_cases). The bounds of the clusters of
+--          a joint cluster J are added, then those of the set's parts in its shared chunks are
+--          applied in the same way to the sums; from the smallest joint cluster up. A set with one
+--          part is exact.
 CREATE OR REPLACE MACRO srsql.term_counts_at_means(
-    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, item_means
+    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, item_means,
+    item_cases := NULL
 ) AS TABLE
 WITH RECURSIVE
 asked AS (
@@ -185,7 +188,11 @@ leaf AS (
             WHEN 'own' THEN k.held - k.records
             WHEN 'item' THEN k.terms * (1 - k.records)
         END), 0)) AS fewest,
-        min(CASE WHEN k.kind = 'own' THEN k.held ELSE k.own_records END) AS most,
+        min(CASE k.kind
+            WHEN 'own' THEN k.held
+            WHEN 'item' THEN least(k.own_records, coalesce(item_cases, k.own_records))
+            ELSE k.own_records
+        END)::BIGINT AS most,
         any_value(k.own_records) * list_aggregate(
             list_sort(list(CASE k.kind
                 WHEN 'item' THEN pow(1 / k.records, k.terms) * list_product(k.means)
@@ -265,7 +272,7 @@ LEFT JOIN mean AS m ON s.set_no = m.set_no;
 
 -- What:    the same where an item term is in one record of its cluster, as in the paper.
 CREATE OR REPLACE MACRO srsql.term_counts(
-    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets
+    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, item_cases := NULL
 ) AS TABLE
 WITH
 no_mean AS MATERIALIZED (
@@ -275,7 +282,8 @@ no_mean AS MATERIALIZED (
 SELECT c.set_no, c.lower, c.expected, c.upper
 FROM
     srsql.term_counts_at_means(
-        clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, 'no_mean'
+        clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, 'no_mean',
+        item_cases := item_cases
     ) AS c;
 
 -- What:    of how many records of its cluster each item term is told, on average.

@@ -95,11 +95,14 @@ def random_places(
     return places
 
 
-def count_range(published: Published, asked: frozenset[str]) -> tuple[int, Fraction, int]:
+def count_range(
+    published: Published, asked: frozenset[str], item_cases: int | None = None
+) -> tuple[int, Fraction, int]:
     """Fewest, mean and most records that hold the set, over all ways the chunks can meet.
 
     Of each chunk only the part of the set matters that it has: which records get a subrecord with
-    the whole part. All choices of these records are tried, in all chunks at once.
+    the whole part. All choices of these records are tried, in all chunks at once. ``item_cases``:
+    an item term lies on so many records of its cluster at most; None: on any number.
     """
     everyone = [(c, i) for c, n in published.records.items() for i in range(n)]
     parts: dict[Place, set[str]] = {}
@@ -120,7 +123,8 @@ def count_range(published: Published, asked: frozenset[str]) -> tuple[int, Fract
             kind, owner, chunk = place
             if kind == "item":
                 crowd = [e for e in everyone if e[0] == cluster]
-                variables[place, named] = _subsets(crowd, range(1, len(crowd) + 1))
+                most = min(len(crowd), item_cases or len(crowd))
+                variables[place, named] = _subsets(crowd, range(1, most + 1))
             else:
                 inside = {owner} if kind == "own" else published.joints[owner]
                 chunks = published.own if kind == "own" else published.shared

@@ -12,9 +12,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations, permutations, product
-from math import comb
+from math import comb, lcm, perm, prod
 
 Subrecord = frozenset[str]
 Values = Mapping[str, str]
@@ -117,39 +117,49 @@ def by_counting(
         for value in sorted({values[t] for s in chunk for t in s if t in values}):
             told[value].append(number)
     hidden = Counter(values[t] for t in cluster.items if t in values)
+    most = Counter({value: number * item_rows for value, number in hidden.items()})
+    for chunk in cluster.chunks:
+        for held in chunk:
+            most.update({values[t] for t in held if t in values})
+    reached = {v for v, n in most.items() if any(n > cap(theta[v], g) for g in cluster.regions)}
     return [
-        _place(cluster, values, theta, value, told, hidden, item_rows, m)
+        _place(cluster, values, theta, value, _Told(told, hidden, reached, item_rows), m)
         for value in sorted(told.keys() | hidden.keys())
     ]
 
 
+@dataclass(frozen=True)
+class _Told:
+    """Where a cluster tells its values."""
+
+    chunks: Mapping[str, list[int]]
+    hidden: Counter[str]
+    """How many items without a count a value has."""
+    reached: set[str]
+    """The values of which some region could have more holders than its cap."""
+    item_rows: int
+
+
 def _place(
-    cluster: Cluster, values: Values, theta: Mapping[str, Fraction], value: str,
-    told: Mapping[str, list[int]], hidden: Counter[str], item_rows: int, m: int,
+    cluster: Cluster, values: Values, theta: Mapping[str, Fraction], value: str, told: _Told, m: int
 ) -> Place:  # fmt: skip
-    most = {
-        v: sum(sum(any(values.get(t) == v for t in s) for s in cluster.chunks[c])
-               for c in told.get(v, [])) + hidden[v] * item_rows
-        for v in told.keys() | hidden.keys()
-    }  # fmt: skip
-    reached = {v for v, n in most.items() if any(n > cap(theta[v], g) for g in cluster.regions)}
-    chunks = told.get(value, [])
+    hidden, reached, rows = told.hidden, told.reached, sum(cluster.regions)
+    chunks = told.chunks.get(value, [])
     places = len(chunks) + hidden[value]
     densest = max(Fraction(cap(theta[value], g), g) for g in cluster.regions)
     if value in reached and (places > 1 or not chunks):
         lone = all(values.get(t) == value for c in chunks for s in cluster.chunks[c] for t in s)
         within = densest if lone else None
         return Place(value, within, within)
-    single = {v for v in reached if len(told.get(v, [])) + hidden[v] == 1}
+    single = {v for v in reached if len(told.chunks.get(v, [])) + hidden[v] == 1}
 
     def probability(capped: set[str]) -> Fraction | None:
         best = Fraction(0)
-        for region in range(len(cluster.regions)):
-            miss = [(1 - Fraction(min(item_rows, sum(cluster.regions)), sum(cluster.regions)))
-                    ** hidden[value]] * (m + 1)  # fmt: skip
+        for own_rows in sorted(set(cluster.regions)):
+            miss = [(1 - Fraction(min(told.item_rows, rows), rows)) ** hidden[value]] * (m + 1)
             for c in chunks:
                 shares = _shares(
-                    cluster, cluster.chunks[c], region, values, theta, value, capped, m
+                    cluster, cluster.chunks[c], own_rows, values, theta, value, capped, m
                 )
                 if shares is None:
                     return None
@@ -164,33 +174,45 @@ def _place(
 
 
 def _shares(
-    cluster: Cluster, chunk: Sequence[Subrecord], region: int, values: Values,
+    cluster: Cluster, chunk: tuple[Subrecord, ...], own: int, values: Values,
     theta: Mapping[str, Fraction], value: str, capped: set[str], m: int,
 ) -> list[Fraction] | None:  # fmt: skip
-    """[m + 1] the largest probability in a region, where so many items of the chunk are known."""
+    """[m + 1] the largest probability in a region of ``own`` rows, where so many items of the chunk
+    are known."""
     kinds = [frozenset(values[t] for t in s if t in values) & capped for s in chunk]
     likely = _likely(
-        tuple(sorted(cluster.regions)), cluster.regions[region],
+        tuple(sorted(cluster.regions)), own,
         tuple(sorted(Counter(tuple(sorted(k)) for k in kinds).items())),
         tuple(sorted((v, theta[v]) for v in capped.intersection(*[set().union(*kinds)]))),
     )  # fmt: skip
     if likely is None:
         return None
+    one = lcm(*(chance.denominator for chance in likely.values()))
+    chances = tuple(int(likely[tuple(sorted(kind))] * one) for kind in kinds)
+    whole = _holding(chunk, chances, m)
     part: Counter[Subrecord] = Counter()
-    whole: Counter[Subrecord] = Counter()
-    for held, kind in zip(chunk, kinds, strict=True):
-        chance = likely[tuple(sorted(kind))]
-        has = any(values.get(t) == value for t in held)
-        for known in _sets([t for t in held if values.get(t) != value], m):
-            part[known] += chance * has
-            whole[known] += chance
-    whole[frozenset()] = Fraction(1)  # a row may hold none of the chunk's subrecords
+    for held, chance in zip(chunk, chances, strict=True):
+        if any(values.get(t) == value for t in held):
+            for known in _sets([t for t in held if values.get(t) != value], m):
+                part[known] += chance
     best = [Fraction(0)] * (m + 1)
-    for known, chance in whole.items():
+    for known, chance in part.items():
+        # a row may hold none of the chunk's subrecords
+        among = whole[known] if known else one
         for size in range(len(known), m + 1):
-            if chance:
-                best[size] = max(best[size], part[known] / chance)
+            if chance * best[size].denominator > best[size].numerator * among:
+                best[size] = Fraction(chance, among)
     return best
+
+
+@lru_cache(maxsize=64)
+def _holding(chunk: tuple[Subrecord, ...], chances: tuple[int, ...], m: int) -> Counter[Subrecord]:
+    """How likely one row holds each set of at most m items, in the unit of the chances."""
+    found: Counter[Subrecord] = Counter()
+    for held, chance in zip(chunk, chances, strict=True):
+        for known in _sets(list(held), m):
+            found[known] += chance
+    return found
 
 
 @cache
@@ -199,55 +221,72 @@ def _likely(
     theta: tuple[tuple[str, Fraction], ...],
 ) -> dict[tuple[str, ...], Fraction] | None:  # fmt: skip
     """Kind -> how likely one row of a region of ``own`` rows holds one subrecord of it."""
-    room = tuple((size, tuple((v, cap(t, size)) for v, t in theta)) for size in regions)
+    sizes = list(regions)
+    sizes.remove(own)
+    sizes.insert(0, own)  # first, so that what the others can take is counted once for all kinds
+    room = tuple((size, tuple((v, cap(t, size)) for v, t in theta)) for size in sizes)
     names = tuple(kind for kind, _ in kinds)
     counts = tuple(count for _, count in kinds)
     all_ways = placements(room, names, counts)
     if not all_ways:
         return None
     found: dict[tuple[str, ...], Fraction] = {}
-    at = regions.index(own)
     for n, kind in enumerate(names):
-        caps = tuple((v, c - (v in kind)) for v, c in room[at][1])
-        fewer = (*room[:at], *room[at + 1 :], (own - 1, caps))
+        caps = tuple((v, c - (v in kind)) for v, c in room[0][1])
+        fewer = ((own - 1, caps), *room[1:])
         left = tuple(c - (i == n) for i, c in enumerate(counts))
         ways = placements(fewer, names, left) if min((c for _, c in caps), default=0) >= 0 else 0
         found[kind] = Fraction(ways, all_ways)
     return found
 
 
-def placements(
-    room: tuple[tuple[int, tuple[tuple[str, int], ...]], ...],
-    kinds: tuple[tuple[str, ...], ...],
-    counts: tuple[int, ...],
-) -> int:
+Room = tuple[tuple[int, tuple[tuple[str, int], ...]], ...]
+"""The rows of each region, and how many of them may hold each value."""
+
+
+def placements(room: Room, kinds: tuple[tuple[str, ...], ...], counts: tuple[int, ...]) -> int:
     """In how many ways subrecords, which are told apart, lie on the rows of regions within caps."""
-
-    @cache
-    def ways(region: int, left: tuple[int, ...]) -> int:
-        if region == len(room):
-            return int(not any(left))
-        rows, caps = room[region]
-        return sum(
-            count * ways(region + 1, rest) for count, rest in _filled(rows, dict(caps), kinds, left)
-        )
-
-    return ways(0, counts)
+    capped = [n for n, kind in enumerate(kinds) if kind]
+    placed = tuple(counts[n] for n in capped)
+    rows, held = sum(size for size, _ in room), sum(placed)
+    if rows < sum(counts):
+        return 0
+    # what holds none of the values lies anywhere on the rows that are left
+    lain = _ways(room, tuple(kinds[n] for n in capped), placed) if placed else 1
+    return lain * perm(rows - held, sum(counts) - held)
 
 
+@lru_cache(maxsize=1 << 18)
+def _ways(room: Room, kinds: tuple[tuple[str, ...], ...], left: tuple[int, ...]) -> int:
+    """The same of subrecords that hold a value."""
+    (rows, caps), others = room[0], room[1:]
+    if others:
+        total = 0
+        for part, orders in _filled(rows, caps, kinds):
+            rest = tuple(map(int.__sub__, left, part))
+            if min(rest) >= 0 and (ways := _ways(others, kinds, rest)):
+                # which subrecords, and on which rows in which order
+                total += orders * prod(map(comb, left, part)) * ways
+        return total
+    keeps = all(
+        sum(n for n, kind in zip(left, kinds, strict=True) if value in kind) <= most
+        for value, most in caps
+    )
+    return perm(rows, sum(left)) if keeps else 0  # 0 also where they are more than the rows
+
+
+@lru_cache(maxsize=1 << 10)
 def _filled(
-    rows: int, caps: Mapping[str, int], kinds: Sequence[tuple[str, ...]], left: tuple[int, ...]
-) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """How a region can be filled: ways, and what is left of each kind."""
+    rows: int, caps: tuple[tuple[str, int], ...], kinds: tuple[tuple[str, ...], ...]
+) -> list[tuple[tuple[int, ...], int]]:
+    """How many subrecords of each kind a region can take, and in how many orders on its rows."""
     if not kinds:
-        yield 1, ()
-        return
-    most = min([left[0], rows, *(caps[v] for v in kinds[0] if v in caps)])
-    for here in range(most + 1):
-        fewer = {v: c - here * (v in kinds[0]) for v, c in caps.items()}
-        # which subrecords, and on which rows in which order
-        chosen = comb(left[0], here)
-        for row in range(here):
-            chosen *= rows - row
-        for ways, rest in _filled(rows - here, fewer, kinds[1:], left[1:]):
-            yield chosen * ways, (left[0] - here, *rest)
+        return [((), 1)]
+    most = min([rows, *(most for value, most in caps if value in kinds[0])])
+    return [
+        ((here, *part), perm(rows, here) * orders)
+        for here in range(most + 1)
+        for part, orders in _filled(
+            rows - here, tuple((v, c - here * (v in kinds[0])) for v, c in caps), kinds[1:]
+        )
+    ]

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from statistics import median
 
 import pytest
 from oracles.region_caps import Cluster, by_counting
@@ -93,6 +94,32 @@ def test_no_value_is_likelier_in_a_region_than_its_threshold_within_the_caps(
             looked_at += 1
             assert place.worst() <= thresholds[place.value], (cluster, place)
     assert looked_at > 1000
+
+
+@YEARS
+def test_bounds_of_pairs_hold_the_truth_and_counts_of_two_items_are_bounded_alike(
+    tmp_path: Path, real: Real
+) -> None:
+    with Engine(opened(VAERS, tmp_path, real), dataset="vaers") as engine:
+        released(engine, VAERS, "2004", 5, 2)
+        pairs = engine.signals(every_pair=True, quarter="2004").signals
+        told = {
+            term.lower(): term
+            for (term,) in engine.con.execute(
+                "SELECT i.term FROM release_2004.item_chunk AS i "
+                "UNION SELECT r.term FROM release_2004.record_chunk AS r"
+            ).fetchall()
+        }
+        names = [(f"vax_name:{s.drug}".lower(), f"symptom:{s.reaction}".lower()) for s in pairs]
+        counts = engine.count_terms("2004", [[told.get(n, n) for n in pair] for pair in names])
+    assert len(pairs) > 1000
+    for pair, count in zip(pairs, counts, strict=True):
+        assert pair.original is not None
+        assert count.lower <= pair.original.a <= count.upper
+        assert pair.released.a_lower <= pair.original.a <= pair.released.a_upper == count.upper
+    signals = [p for p in pairs if p.original and (p.original.prr or 0) >= 2
+               and (p.original.chi2 or 0) >= 4]  # fmt: skip
+    assert median(p.released.a_upper / p.original.a for p in signals if p.original) < 20
 
 
 def opened(source: Source, folder: Path, real: Real) -> Path:

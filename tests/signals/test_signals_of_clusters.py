@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support.files import copied
 from support.quarters import side_effects
+from support.released import rows
 
 from srsql.engine.api.analyst import open_artifact
 from srsql.engine.api.engine import Engine
@@ -60,6 +61,18 @@ def test_the_originals_are_within_the_bounds_of_every_pair(
             assert getattr(signal.original, f"{cell}_upper") <= high
             assert low - 1e-9 <= getattr(signal.released, cell) <= high + 1e-9
             assert getattr(signal.released, f"{cell}_known") == low
+
+
+def test_counts_of_two_items_have_the_upper_bound_of_their_pair(engine: Engine) -> None:
+    """``srsql.term_counts`` and ``srsql.term_pairs`` find it in two ways, of every case."""
+    pairs = engine.signals(every_pair=True, released_only=True).signals
+    counts = engine.count_terms(
+        QUARTER, [(f"drugname:{s.drug}", f"pt:{s.reaction}") for s in pairs]
+    )
+    assert [c.upper for c in counts] == [s.released.a_upper for s in pairs]
+    (told,) = rows(engine.con, "FROM release_2011q4.manifest")
+    assert told["item_cases"] == 2
+    assert any(c.upper for c in counts)
 
 
 def test_who_lacks_a_value_is_left_out_where_that_is_asked(engine: Engine) -> None:

@@ -66,6 +66,19 @@ def test_bounds_are_the_fewest_and_most_and_expected_is_the_mean_of_all_datasets
 
 
 @TINY
+@given(**worlds, item_cases=st.integers(1, 2))
+def test_an_item_that_few_records_hold_narrows_the_bounds_to_what_is_reached(
+    sql: Any, seed: int, forest: int, item_cases: int
+) -> None:
+    _, _, made = world(seed, forest, (3, 2, 2), "abc")
+    sets = [c for size in (1, 2, 3) for c in combinations("abc", size)]
+    tables = replace(load(sql, made.rows()), item_cases=item_cases)
+    for count in count_terms(warehouse(sql), tables, sets):
+        fewest, _, most = count_range(made, frozenset(count.terms), item_cases)
+        assert (count.lower, count.upper) == (fewest, most), count
+
+
+@TINY
 @given(**worlds, sizes=st.tuples(*[st.integers(4, 9)] * 3))
 def test_the_truth_and_every_reconstruction_lie_within_the_bounds(
     sql: Any, seed: int, forest: int, sizes: tuple[int, int, int]
