@@ -26,6 +26,8 @@ from srsql.engine.errors import PublishError
 from srsql.engine.models import MODELS, make_model
 from srsql.schemas import builtin_names, load_dataset
 
+TOLD: dict[str, Any] = {"theta": "1/2", "term_key": 1}
+
 
 def faults(folder: Path) -> dict[str, list[str]]:
     """Check -> its faults, of a verification that must fail."""
@@ -142,9 +144,9 @@ def test_a_history_that_cannot_be_is_found(
         ({"perturbed": True}, "perturbed is True, of ms it is not"),
         ({"guarantee": "3 hold everything"}, "the guarantee is not that of ms"),
         ({"guarantee": "Groups of 1.3 to 30 cases"}, "the guarantee does not tell k, which is 3"),
-        ({"parameters": {"theta": "1/2", "term_key": 1}}, "k_effective is None, k is 3"),
+        ({"parameters": TOLD}, "k_effective is None, k is 3"),
         (
-            {"parameters": {"theta": "1/2", "term_key": 1, "k_effective": 2}},
+            {"parameters": TOLD | {"k_effective": 2}},
             "k_effective is 2, k is 3",
         ),
         (
