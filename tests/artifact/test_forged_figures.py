@@ -16,7 +16,9 @@ from support.quarters import crowd, write_quarter
 
 from srsql import open_artifact, verify
 from srsql.engine.api.engine import Engine
+from srsql.engine.artifact.format import Manifest
 from srsql.engine.artifact.verify import Verified
+from srsql.engine.artifact.verify.told_figures import _told_of_items
 
 QUARTER = "2011Q3"
 MADE: dict[str, dict[str, Any]] = {
@@ -129,7 +131,18 @@ def test_figures_that_were_forged_unseen_are_refused_where_the_rows_tell(
     rehash(tmp_path / "rows", series=told["series"])
     found = verify(tmp_path / "rows")
     assert any("exact_values_percent_every_row is 1, the rows give 0" in t for t in faults(found))
-    assert any("below_k_percent_1_item is 1, by the items" in text for text in faults(found))
+
+
+def test_what_one_item_singles_out_lies_between_what_release_and_region_show(
+    published: dict[str, Path],
+) -> None:
+    manifest = Manifest.model_validate_json((published["rows"] / "manifest.json").read_text())
+    told = {n: manifest.parameters[f"{n}_percent_1_item"] for n in ("one_candidate", "below_k")}
+    assert (told["one_candidate"] > 60, told["below_k"]) == (True, 100)
+    found = {"one_candidate_percent": (40, 60), "below_k_percent": (90, 100)}
+    (fault,), shown = _told_of_items(manifest, 100, found, regions=True)
+    assert "by the items that rows show it is 40.0 to 60.0" in fault
+    assert shown == {"measured_cases"}
 
 
 @pytest.mark.parametrize(
