@@ -12,7 +12,8 @@ from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ForgetError, WarehouseError
-from srsql.engine.release.restore import OF_DATASETS, OF_RELEASES, restore
+from srsql.engine.release.copies import OF_DATASETS, OF_RELEASES
+from srsql.engine.release.restore import restore
 from srsql.engine.warehouse.statements import dotted, quoted
 from srsql.engine.warehouse.warehouse import install
 
