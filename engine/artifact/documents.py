@@ -62,9 +62,10 @@ COUNTS_HEAD = """-- How many records hold all terms of a set: lower and upper bo
 -- is the mean over all datasets that fit what is released. Load the tables of this folder under
 -- their names, put the sets into a table sets(set_no, term), run this file in DuckDB, then ask:
 --     SELECT * FROM term_counts(
---         'clusters', 'joint_clusters', 'record_chunk', 'shared_chunk', 'item_chunk', 'sets');
+--         'clusters', 'joint_clusters', 'record_chunk', 'shared_chunk', 'item_chunk', 'sets',
+--         NULL);
 -- Where manifest.json has item_cases, an item of an item chunk is in so many records of its cluster
--- at most: item_cases := N behind 'sets' says so, and upper is lower.
+-- at most: that number in the place of NULL says so, and upper is lower.
 """
 MEANING = {
     "report id": "the report",

@@ -58,7 +58,7 @@ class PublishedTerms:
         most = "NULL" if self.item_cases is None else f"{self.item_cases:d}"
         given = [sets] if self.item_means is None else [sets, literal(self.item_means)]
         macro = "term_counts" if self.item_means is None else "term_counts_at_means"
-        return self.call(macro, ALL, *given, f"item_cases := {most}")
+        return self.call(macro, ALL, *given, most)
 
     def matches(self, sets: str) -> str:
         """Rows (set_no, expected): records that hold a term of the set or more."""

@@ -18,7 +18,7 @@
 --          part is exact.
 CREATE OR REPLACE MACRO srsql.term_counts_at_means(
     clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, item_means,
-    item_cases := NULL
+    item_cases
 ) AS TABLE
 WITH RECURSIVE
 asked AS (
@@ -272,7 +272,7 @@ LEFT JOIN mean AS m ON s.set_no = m.set_no;
 
 -- What:    the same where an item term is in one record of its cluster, as in the paper.
 CREATE OR REPLACE MACRO srsql.term_counts(
-    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, item_cases := NULL
+    clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, item_cases
 ) AS TABLE
 WITH
 no_mean AS MATERIALIZED (
@@ -283,7 +283,7 @@ SELECT c.set_no, c.lower, c.expected, c.upper
 FROM
     srsql.term_counts_at_means(
         clusters, joint_clusters, record_chunks, shared_chunks, item_chunks, sets, 'no_mean',
-        item_cases := item_cases
+        item_cases
     ) AS c;
 
 -- What:    of how many records of its cluster each item term is told, on average.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import struct
 from collections.abc import Iterator
@@ -70,7 +71,7 @@ def values_of(folder: Path) -> set[str]:
 def published(request: pytest.FixtureRequest, warehouses: Warehouses, tmp_path: Path) -> Path:
     """Under pseudonyms, so that the original ids are secret, too; of one key, since among random
     numbers of 18 digits each of six digits turns up one day."""
-    (tmp_path / "key").write_text(bytes(range(64, 128)).hex())
+    (tmp_path / "key").write_text(hashlib.sha512(b"drawn once").hexdigest())
     return make(
         warehouses["ppms++"], tmp_path / "out", QUARTER, format=request.param,
         case_ids="pseudonym", key_file=tmp_path / "key",

@@ -44,5 +44,5 @@ def reasons(exposed_series: Any) -> dict[str, list[tuple[Any, ...]]]:
         "FROM srsql.attack_exclusions('temp.main.knows', 'temp.main.found', 3) AS e "
         "INNER JOIN found AS f USING (case_no) ORDER BY ALL"
     )
-    assert {row[0] for row in rows} == {"B", "F", "L", "MD", "P"}
+    assert {row[0] for row in rows} == {"B", "F", "G", "L", "MD", "P"}
     return {name: [row[1:] for row in rows if row[0] == name] for name in ("B", "F", "L", "MD")}

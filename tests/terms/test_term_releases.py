@@ -466,7 +466,7 @@ def test_its_artifact_passes_alone_and_a_moved_term_fails(
     alone.execute(text)
     asked = alone.execute(
         "SELECT lower, upper FROM term_counts('clusters', 'joint_clusters', 'record_chunk',"
-        " 'shared_chunk', 'item_chunk', 'sets')"
+        " 'shared_chunk', 'item_chunk', 'sets', NULL)"
     ).fetchall()
     truth = sum("disease 0" in terms for terms in held(SECOND).values())
     assert asked[0][0] <= truth <= asked[0][1]

@@ -135,8 +135,11 @@ def declaration_faults(manifest: Manifest, trees: Trees) -> list[str]:
     if manifest.dataset not in builtin_names():
         return []
     dataset, number = shipped_dataset(manifest), manifest.dataset_version
+    today = load_dataset(manifest.dataset)
+    if same_text(manifest, today) and number != today.version:
+        return [f"{MANIFEST}: the declaration of this fingerprint is version {today.version}"]
     if dataset is None:  # a warehouse may have an earlier version, of before an update
-        later = written_here(manifest) and number > load_dataset(manifest.dataset).version
+        later = written_here(manifest) and number > today.version
         text = f"srsql {__version__} ships no version {number} of dataset {manifest.dataset!r}"
         return [f"{MANIFEST}: {text}"] if later else []
     faults = differences(manifest, trees, dataset)
