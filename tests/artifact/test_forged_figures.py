@@ -150,7 +150,8 @@ def test_what_one_item_singles_out_lies_between_what_release_and_region_show(
     [
         ({"one_candidate_percent_2_items": 0}, "one_candidate_percent_2_items, which is of no"),
         ({"below_k_percent_2_items": 101}, "no percentage"),
-        ({"suppressed_cases_per_10000": 0}, "are 0 and others are not"),
+        ({"suppressed_cases_per_10000": 0, "suppressed_values_per_10000": 100},
+         "are 0 and others are not"),
         ({"suppressed_one_value_per_10000": 9_999}, "more cases lost one value than lost any"),
         ({"suppressed_cases_per_10000": 9_999}, "is no number of 100"),
         ({"k_effective": 99}, "k_effective is 99, by the thresholds it is 5"),
