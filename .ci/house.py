@@ -144,10 +144,11 @@ def measured(root: Path) -> list[Measure]:
     )
     tallest, highest = longest_chain(modules), longest_chain(folders)
     circles = [*circles_of(modules), *circles_of(folders)]
-    lines = {
-        path.relative_to(root): path.read_text(encoding="utf-8").count("\n")
+    texts = {
+        path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
         for path in [*files.values(), *sql_files(root)]
     }
+    lines = {path: text.count("\n") for path, text in texts.items()}
     longest = max(lines, key=lambda path: lines[path])
     return [
         Measure("modules", "modules in engine and udfs", len(counted)),
@@ -158,10 +159,10 @@ def measured(root: Path) -> list[Measure]:
         _names("same-names", files, root),
         _parameters("parameters", trees, files, root),
         _tables("tables", trees, files, root),
-        *amounts(root, files, trees),
+        *amounts(texts, trees, {name: files[name] for name in counted}),
         _conditions("kind-conditions", trees, files, root),
         _switches("model-switches", trees),
-        *_features(root, files),
+        *_features(texts),
         *_way(trees, modules, files),
         _public_parameters("public-parameters", trees),
         Measure(
@@ -173,25 +174,32 @@ def measured(root: Path) -> list[Measure]:
     ]
 
 
-def amounts(root: Path, files: dict[str, Path], trees: dict[str, ast.Module]) -> list[Measure]:
-    """Lines of Python in engine and udfs, and of SQL."""
-    python = [name for name in files if name.split(".")[1:2] in (["engine"], ["udfs"])]
-    sql = [path.read_text(encoding="utf-8").splitlines() for path in sql_files(root)]
-    told = [line.strip() for lines in sql for line in lines]
+def amounts(
+    texts: dict[str, str], trees: dict[str, ast.Module], files: dict[str, Path]
+) -> list[Measure]:
+    """Lines of Python in engine and udfs (``files``), and of SQL."""
+    sql = [text.splitlines() for path, text in texts.items() if path.endswith(".sql")]
+    stripped = [line.strip() for lines in sql for line in lines]
     return [
         Measure(
             "python-lines",
             "lines of Python in engine and udfs",
-            sum(files[name].read_text(encoding="utf-8").count("\n") for name in python),
+            sum(
+                text.count("\n")
+                for path, text in texts.items()
+                if path.endswith(".py") and path.startswith(("engine/", "udfs/"))
+            ),
         ),
         Measure(
             "python-code",
             "lines of code among them",
-            sum(code_lines(files[name], trees[name]) for name in python),
+            sum(code_lines(path, trees[name]) for name, path in files.items()),
         ),
-        Measure("sql-lines", "lines of SQL", len(told)),
+        Measure("sql-lines", "lines of SQL", len(stripped)),
         Measure(
-            "sql-code", "lines of code among them", sum(bool(t) and t[:2] != "--" for t in told)
+            "sql-code",
+            "lines of code among them",
+            sum(bool(line) and not line.startswith("--") for line in stripped),
         ),
     ]
 
@@ -407,11 +415,7 @@ def _switches(name: str, trees: dict[str, ast.Module]) -> Measure:
     return Measure(name, "switches on the base model", len(found), found)
 
 
-def _features(root: Path, files: dict[str, Path]) -> list[Measure]:
-    texts = {
-        path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
-        for path in [*files.values(), *sql_files(root)]
-    }
+def _features(texts: dict[str, str]) -> list[Measure]:
     found = []
     for feature, pattern in FEATURES.items():
         room = feature.replace("-", "_")

@@ -117,7 +117,7 @@ def copies_with(warehouse: Warehouse, dataset: Dataset, cases: Sequence[str]) ->
 
 def _files(path: Path, scratch: Path | None) -> Iterator[tuple[Path, bool]]:
     """What may be a copy of a warehouse, and whether it was made as one."""
-    kept = {*_named(path, _KEPT), *(path.with_name(f"{path.name}.{n}") for n in ("tmp",))}
+    kept = {*_named(path, _KEPT), path.with_name(f"{path.name}.tmp")}
     for file in kept:
         if os.path.lexists(file):
             yield file, True

@@ -36,8 +36,9 @@ def test_items_without_a_count_are_held_by_at_most_so_many(
     sql.table("members", "record INTEGER, cluster INTEGER",
          [(n, cluster) for n, (cluster, _, _) in enumerate(found)])  # fmt: skip
     (row,) = sql.rows(
-        f"SELECT c.scope, c.violating, c.total FROM srsql.check_item_cases("
-        f"'items', 'originals', 'members', {most}, 7) AS c"
+        "SELECT c.scope, c.violating, c.total FROM srsql.check_item_cases("
+        "'items', 'originals', 'members', ?, 7) AS c",
+        [most],
     )
     holders = [
         sum(c == cluster and term in terms for c, _, terms in found) for cluster, term in items

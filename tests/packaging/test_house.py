@@ -70,9 +70,12 @@ root = Path(sys.argv[2])
 files = {house.module_name(root, path): path for path in house.python_files(root)}
 trees = {name: ast.parse(path.read_text()) for name, path in files.items()}
 modules = {n: house.imported(n, files[n], t, files.keys()) for n, t in trees.items()}
+texts = {p.relative_to(root).as_posix(): p.read_text()
+         for p in [*files.values(), *house.sql_files(root)]}
 told = [
-    *house.amounts(root, files, trees), *house._way(trees, modules, files),
-    house._conditions("kinds", trees, files, root), *house._features(root, files),
+    *house.amounts(texts, trees, {n: p for n, p in files.items() if n != "srsql"}),
+    *house._way(trees, modules, files),
+    house._conditions("kinds", trees, files, root), *house._features(texts),
 ]
 print({measure.name: measure.value for measure in told})
 """
