@@ -18,6 +18,7 @@ import pyarrow as pa
 from srsql.engine.grouping.reports import (
     deleted_reports,
     load_attributes,
+    number_words,
     numbered_anew,
     numbered_reports,
     report_boxes,
@@ -113,7 +114,9 @@ def merge_bucket(
     own.run(numbered_reports(dataset, "case"), [quarter])
     load_attributes(own, dataset)
     own.run(report_boxes(dataset, quarter))
-    statement, values = report_values(dataset, with_drugs=knowledge is not None)
+    with_drugs = knowledge is not None
+    number_words(own, dataset, quarter, parameters["release_id"], with_drugs=with_drugs)
+    statement, values = report_values(dataset, with_drugs=with_drugs)
     own.run(statement, [quarter] * values)
     own.run_step("grouping/cases", {**parameters, "one_report": False, "one_value": False})
     own.run_step("grouping/symptoms", {"one_value": False})

@@ -21,6 +21,7 @@ from srsql.engine.grouping.reports import (
     deleted_reports,
     has_one_value,
     load_attributes,
+    number_words,
     numbered_reports,
     report_boxes,
     report_values,
@@ -80,6 +81,7 @@ def load_cases(
         merge_persons(release, persons)
     load_attributes(warehouse, dataset)
     with_drugs = knowledge is not None
+    number_words(warehouse, dataset, quarter, release.release_id, with_drugs=with_drugs)
     if carrier is not None and buckets:
         given = {"release_id": release.release_id, "weight_scale": weight_scale}
         merge_buckets(release, carrier, buckets, given, with_drugs=with_drugs)

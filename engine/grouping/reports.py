@@ -176,8 +176,29 @@ def report_boxes(dataset: Dataset, quarter: str) -> str:
     return create(exp.to_table("srsql_report_box"), union_all(parts), kind="VIEW", temp=True)
 
 
+def number_words(
+    warehouse: Warehouse, dataset: Dataset, quarter: str, release_id: int, *, with_drugs: bool
+) -> None:
+    """Fill ``srsql_word``: the texts that a quarter has, by number."""
+    statement, values = report_texts(dataset, with_drugs=with_drugs)
+    warehouse.run(statement, [quarter] * values)
+    warehouse.run_step("grouping/words", {"release_id": release_id})
+
+
+def report_texts(dataset: Dataset, *, with_drugs: bool) -> tuple[str, int]:
+    """Fill ``srsql_text``: the texts of a quarter in each attribute that have a key, with it.
+
+    Returns:
+        The statement, and how often it takes the quarter.
+    """
+    attributes = _attributes(dataset, with_drugs=with_drugs)
+    texts = union_all([_texts(dataset, *each) for each in attributes] or [_no_texts()])
+    return create(exp.to_table("srsql_text"), texts, temp=True), len(attributes)
+
+
 def report_values(dataset: Dataset, *, with_drugs: bool) -> tuple[str, int]:
-    """Fill ``srsql_report_value``: sensitive values, and the drugs that knowledge tells of.
+    """Fill ``srsql_report_value``: sensitive values, and the drugs that knowledge tells of, by the
+    numbers of ``srsql_word``.
 
     Returns:
         The statement, and how often it takes the quarter.
@@ -209,6 +230,34 @@ def _attributes(dataset: Dataset, *, with_drugs: bool) -> list[tuple[Sensitive, 
     return attributes
 
 
+def _texts(dataset: Dataset, attribute: Sensitive, sensitive: bool) -> exp.Select:
+    name = attribute.column
+    listed = (
+        exp.select(column(name, "t"), column(derived(name), "t"))
+        .distinct()
+        .from_(raw_table(dataset, attribute.table, alias="t"))
+        .where(column("quarter", "t").eq(exp.Placeholder()))
+    )
+    key = raw_term(dataset, attribute.table, name, "t")
+    return (
+        exp.select(
+            exp.Literal.string(name).as_("attribute"),
+            column(name, "t").as_("text"),
+            key.as_("term"),
+            trimmed(column(name, "t"), many=True).as_("spelling"),
+            exp.convert(sensitive).as_("sensitive"),
+        )
+        .from_(listed.subquery("t"))
+        .where(key.copy().is_(exp.null()).not_())
+    )
+
+
+def _no_texts() -> exp.Select:
+    names = ("attribute", "text", "term", "spelling")
+    texts = [exp.cast(exp.null(), "VARCHAR").as_(name) for name in names]
+    return exp.select(*texts, exp.false().as_("sensitive")).where(exp.false())
+
+
 def _values(
     dataset: Dataset, attributes: list[tuple[Sensitive, bool]], quarter: exp.Expr
 ) -> exp.Query:
@@ -216,22 +265,29 @@ def _values(
         exp.select(
             column(dataset.report_id, "t").as_("report_id"),
             exp.Literal.string(attribute.column).as_("attribute"),
-            raw_term(dataset, attribute.table, attribute.column, "t").as_("term"),
-            trimmed(column(attribute.column, "t"), many=True).as_("spelling"),
+            "w.key_no",
+            "w.word_no",
             exp.convert(attribute.column in dataset.table(attribute.table).publish).as_("shown"),
             exp.convert(sensitive).as_("sensitive"),
         )
         .from_(raw_table(dataset, attribute.table, alias="t"))
+        .join(
+            temporary("srsql_word", alias="w"),
+            on=exp.and_(
+                column(attribute.column, "t").eq(exp.column("text", table="w")),
+                exp.column("attribute", table="w").eq(exp.Literal.string(attribute.column)),
+            ),
+        )
         .where(column("quarter", "t").eq(quarter.copy()))
-        .where(raw_term(dataset, attribute.table, attribute.column, "t").is_(exp.null()).not_())
         for attribute, sensitive in attributes
     ]
     if not parts:  # the same shape without rows
-        texts = [exp.cast(exp.null(), "VARCHAR").as_(n) for n in ("attribute", "term", "spelling")]
+        numbers = [exp.cast(exp.null(), "INTEGER").as_(n) for n in ("key_no", "word_no")]
         parts = [
             exp.select(
                 exp.column("report_id", table="r"),
-                *texts,
+                exp.cast(exp.null(), "VARCHAR").as_("attribute"),
+                *numbers,
                 exp.false().as_("shown"),
                 exp.false().as_("sensitive"),
             )

@@ -532,7 +532,7 @@ def _install(
             if known or (database == ALIAS and not untouched):  # a cursor of a connection of ours
                 return
             strange = definitions_in(con, database)
-            if same_definitions(con, strange, _due_definitions(fingerprint)):
+            if _has_due_definitions(con, strange, fingerprint):
                 return
         if not catalog:
             if found is None:
@@ -628,12 +628,35 @@ def _template(fingerprint: str) -> Path | None:
     return template
 
 
+def _has_due_definitions(
+    con: duckdb.DuckDBPyConnection, found: Definitions, fingerprint: str
+) -> bool:
+    """Whether a file has the definitions that this version makes. Texts that were once compared by
+    their syntax trees, which takes a while, are known again by a digest in the user's cache."""
+    digest = hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
+    known = _kept_definitions(fingerprint, f"-{digest}.same")
+    if known is not None and known.is_file():
+        return True
+    if not same_definitions(con, found, _due_definitions(fingerprint)):
+        return False
+    if known is not None:
+        with suppress(OSError), put_beside(known) as beside:
+            beside.touch()
+    return True
+
+
+def _kept_definitions(fingerprint: str, suffix: str) -> Path | None:
+    """A file of the user's cache about the definitions of this version; None: there is no folder
+    for it."""
+    folder = cache_folder("definitions")
+    names = (__version__, fingerprint[:16], f"duckdb-{duckdb.__version__}")
+    return folder / f"{'-'.join(names)}{suffix}" if folder is not None else None
+
+
 @cache
 def _due_definitions(fingerprint: str) -> Definitions:
     """The definitions that this version makes, as DuckDB writes them; kept in the user's cache."""
-    folder = cache_folder("definitions")
-    names = (__version__, fingerprint[:16], f"duckdb-{duckdb.__version__}")
-    kept = folder / f"{'-'.join(names)}.json" if folder is not None else None
+    kept = _kept_definitions(fingerprint, ".json")
     if kept is not None:
         with suppress(OSError, ValueError):
             return dict(json_of(read_text(kept, encoding="utf-8")))

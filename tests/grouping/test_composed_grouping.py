@@ -9,6 +9,7 @@ from srsql.engine.grouping.reports import (
     deleted_reports,
     numbered_reports,
     report_boxes,
+    report_texts,
     report_values,
 )
 from srsql.engine.warehouse.series import next_cases_query
@@ -28,6 +29,9 @@ def test_what_is_read_of_the_reports_of_a_quarter(name: str) -> None:
     check(f"{name}_report_box", report_boxes(dataset, "2023Q1"))
     statement, quarters = report_values(dataset, with_drugs=False)
     check(f"{name}_report_value", statement)
+    assert quarters == len(dataset.sensitive)
+    statement, quarters = report_texts(dataset, with_drugs=False)
+    check(f"{name}_text", statement)
     assert quarters == len(dataset.sensitive)
 
 

@@ -276,17 +276,24 @@ def spelled_thetas(
         "srsql_case_report", "case_no INTEGER, report_id VARCHAR",
         [(case, f"R{case}") for case in range(len(held))],
     )  # fmt: skip
+    texts = [("pt", name, folded.get(name, name).lower(), name, True) for name in spelled]
+    columns = "attribute VARCHAR, text VARCHAR, term VARCHAR, spelling VARCHAR, sensitive BOOLEAN"
+    sql.table("srsql_text", columns, texts)
+    warehouse(sql).run_step("grouping/words", {"release_id": 1})
+    words = sql.rows("SELECT w.text, w.word_no, w.term, w.key_no FROM temp.main.srsql_word AS w")
+    word_nos, keys = {word[0]: word[1] for word in words}, {word[2]: word[3] for word in words}
     sql.table(
         "srsql_report_value",
-        "report_id VARCHAR, term VARCHAR, spelling VARCHAR, sensitive BOOLEAN",
-        [(f"R{n}", folded.get(name, name).lower(), name, True) for n, name in enumerate(held)],
+        "report_id VARCHAR, word_no INTEGER, sensitive BOOLEAN",
+        [(f"R{n}", word_nos[name], True) for n, name in enumerate(held)],
     )
     rows = []
     for number, term in enumerate(terms):
         own = [name for name in spelled if folded.get(name, name) == term]
         commonest = max(own, key=lambda name: spelled[name])
-        rows.append((number, term.lower(), commonest, sum(spelled[name] for name in own)))
-    columns = "term_no INTEGER, term VARCHAR, spelling VARCHAR, cases BIGINT"
+        cases = sum(spelled[name] for name in own)
+        rows.append((number, keys[term.lower()], term.lower(), commonest, cases))
+    columns = "term_no INTEGER, key_no INTEGER, term VARCHAR, spelling VARCHAR, cases BIGINT"
     sql.table("srsql_term", columns, rows)
     apply_theta(warehouse(sql), parse_theta("frequency"), 1)
     found = sql.rows("SELECT t.term_no, t.theta_num, t.theta_den FROM temp.main.srsql_theta AS t")

@@ -52,13 +52,15 @@ SELECT
         SELECT
             list(struct_pack(
                 case_no := t.case_no,
-                term := t.term,
-                spelling := t.spelling,
+                attribute := w.attribute,
+                text := w.text,
+                term := w.term,
                 weight := t.weight,
                 direct := t.direct,
                 shown := t.shown
             ))
-        FROM temp.main.srsql_case_text AS t
+        FROM temp.main.srsql_case_word AS t
+        INNER JOIN temp.main.srsql_word AS w ON t.word_no = w.word_no
     ) AS texts,
     (
         SELECT

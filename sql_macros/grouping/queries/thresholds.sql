@@ -15,10 +15,10 @@ FROM srsql.theta_frequency('temp.main.srsql_term') AS t;
 CREATE OR REPLACE TEMP TABLE srsql_theta AS
 WITH commonest AS (
     SELECT
-        s.key_no,
+        s.of_term,
         f.theta_num,
         f.theta_den,
-        row_number() OVER (PARTITION BY s.key_no ORDER BY s.cases DESC, s.term ASC) AS place
+        row_number() OVER (PARTITION BY s.of_term ORDER BY s.cases DESC, s.term ASC) AS place
     FROM temp.main.srsql_spelling AS s
     INNER JOIN srsql.theta_frequency('temp.main.srsql_spelling') AS f ON s.term_no = f.term_no
 ),
@@ -27,7 +27,7 @@ strict AS (
     SELECT t.term_no, t.theta_num, t.theta_den
     FROM srsql.theta_frequency('temp.main.srsql_term') AS t
     UNION ALL
-    SELECT c.key_no, c.theta_num, c.theta_den FROM commonest AS c WHERE c.place = 1
+    SELECT c.of_term, c.theta_num, c.theta_den FROM commonest AS c WHERE c.place = 1
 )
 
 SELECT

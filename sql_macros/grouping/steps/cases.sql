@@ -3,9 +3,10 @@
 --   reports say. A value that is certain weighs $weight_scale. $one_report: every record is of one
 --   report; $one_value: and that has one value at most.
 -- Reads: case_report(case_no, report_id, case_id), report_box(report_id, position, low, high),
---   report_value(report_id, attribute, term, spelling, shown, sensitive), node
--- Writes: case(case_no, case_id, reports), box(case_no, position, low, high), case_text(case_no,
---   term, spelling, weight, direct, shown)
+--   word(word_no, key_no, attribute, term), report_value(report_id, attribute, key_no, word_no,
+--   shown, sensitive), node
+-- Writes: case(case_no, case_id, reports), box(case_no, position, low, high), case_word(case_no,
+--   key_no, word_no, weight, direct, shown)
 -- Source: Lin 2016, "combined record", Definition 1 (external knowledge); SPEC section 2.
 
 CREATE OR REPLACE TEMP TABLE srsql_case AS
@@ -45,34 +46,35 @@ INNER JOIN temp.main.srsql_case_report AS c ON b.report_id = c.report_id
 ANTI JOIN several AS s ON c.case_no = s.case_no;
 
 -- Sensitive values of each case: its own, and with external knowledge those its drugs suggest.
-CREATE OR REPLACE TEMP TABLE srsql_case_text AS
+CREATE OR REPLACE TEMP TABLE srsql_case_word AS
 WITH held AS (
-    SELECT c.case_no, v.term, v.spelling, v.shown
+    SELECT c.case_no, v.key_no, v.word_no, v.shown
     FROM temp.main.srsql_report_value AS v
     INNER JOIN temp.main.srsql_case_report AS c ON v.report_id = c.report_id
     WHERE v.sensitive
 ),
 
 distinct_value AS (
-    SELECT h.case_no, h.term, h.spelling, h.shown
+    SELECT h.case_no, h.key_no, h.word_no, h.shown
     FROM held AS h
     WHERE $one_value
     UNION ALL
-    SELECT h.case_no, h.term, min(h.spelling) AS spelling, bool_or(h.shown) AS shown
+    SELECT h.case_no, h.key_no, min(h.word_no) AS word_no, bool_or(h.shown) AS shown
     FROM held AS h
     WHERE NOT $one_value
-    GROUP BY h.case_no, h.term
+    GROUP BY h.case_no, h.key_no
 )
 
 SELECT
-    d.case_no, d.term, d.spelling, $weight_scale::BIGINT AS weight, true AS direct, d.shown
+    d.case_no, d.key_no, d.word_no, $weight_scale::BIGINT AS weight, true AS direct, d.shown
 FROM distinct_value AS d;
 
-INSERT INTO temp.main.srsql_case_text
+INSERT INTO temp.main.srsql_case_word
 WITH
 case_drug AS MATERIALIZED (
-    SELECT DISTINCT c.case_no, v.term AS drug
+    SELECT DISTINCT c.case_no, w.term AS drug
     FROM temp.main.srsql_report_value AS v
+    INNER JOIN temp.main.srsql_word AS w ON v.word_no = w.word_no
     INNER JOIN temp.main.srsql_case_report AS c ON v.report_id = c.report_id
     WHERE NOT v.sensitive
 ),
@@ -82,6 +84,7 @@ knowledge AS MATERIALIZED (
     FROM srsql.known_diseases($release_id) AS e
 )
 
-SELECT i.case_no, i.disease, i.disease AS spelling, i.weight, false, false
+SELECT i.case_no, w.key_no, w.word_no, i.weight, false, false
 FROM srsql.inferred_terms('case_drug', 'knowledge', $weight_scale) AS i
-ANTI JOIN temp.main.srsql_case_text AS b ON i.case_no = b.case_no AND i.disease = b.term;
+INNER JOIN temp.main.srsql_word AS w ON i.disease = w.term AND w.attribute IS NULL
+ANTI JOIN temp.main.srsql_case_word AS b ON i.case_no = b.case_no AND w.key_no = b.key_no;

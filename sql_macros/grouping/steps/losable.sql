@@ -2,8 +2,8 @@
 --   no other release of the series that is or was out has told of the case. $weight_scale: what a
 --   certain value weighs.
 -- Reads: case(case_no, case_id), case_report(case_no, report_id), report_value(report_id,
---   attribute, term, shown, sensitive), term(term_no, term), case_term(case_no, term_no, weight,
---   direct, shown), suggested(case_no, term_no, weight), appearance(case_no, release_id),
+--   attribute, key_no, shown, sensitive), term(term_no, key_no, term), case_term(case_no, term_no,
+--   weight, direct, shown), suggested(case_no, term_no, weight), appearance(case_no, release_id),
 --   srsql.member, srsql.case_term, srsql.threshold
 -- Writes: losable(case_no, term_no, freed), slot(case_no, term_no, slot_no)
 -- Source: Lin 2016, "Conclusions" (suppression).
@@ -33,7 +33,7 @@ WITH listed AS (
     SELECT DISTINCT c.case_no, v.report_id, v.attribute, t.term_no
     FROM temp.main.srsql_report_value AS v
     INNER JOIN temp.main.srsql_case_report AS c ON v.report_id = c.report_id
-    INNER JOIN temp.main.srsql_term AS t ON v.term = t.term
+    INNER JOIN temp.main.srsql_term AS t ON v.key_no = t.key_no
     WHERE v.sensitive AND v.shown
 )
 

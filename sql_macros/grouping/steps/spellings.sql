@@ -1,43 +1,35 @@
 -- Step: counts the cases of every spelling of the sensitive terms. A term of one spelling has its
 --   own count; the others are counted anew, since a case may have several of a term. term_no
---   numbers spellings, key_no is that of their term.
--- Reads: term(term_no, term, spelling, cases), report_value(report_id, term, spelling, sensitive),
---   case_report(case_no, report_id)
--- Writes: spelling(term_no, key_no, term, cases)
+--   numbers spellings, of_term is the number of their term.
+-- Reads: term(term_no, key_no, term, spelling, cases), word(word_no, key_no, spelling,
+--   has_several), report_value(report_id, word_no, sensitive), case_report(case_no, report_id)
+-- Writes: spelling(term_no, of_term, term, cases)
 -- Source: SPEC section 2 (thresholds of a key).
 
 CREATE OR REPLACE TEMP TABLE srsql_spelling AS
 WITH
-several AS MATERIALIZED (
-    SELECT v.term
-    FROM temp.main.srsql_report_value AS v
-    WHERE v.sensitive
-    GROUP BY v.term
-    HAVING min(v.spelling) <> max(v.spelling)
-),
-
 counted AS (
-    SELECT v.term, v.spelling, count(DISTINCT c.case_no) AS cases
+    SELECT w.key_no, w.spelling, count(DISTINCT c.case_no) AS cases
     FROM temp.main.srsql_report_value AS v
+    INNER JOIN temp.main.srsql_word AS w ON v.word_no = w.word_no AND w.has_several
     INNER JOIN temp.main.srsql_case_report AS c ON v.report_id = c.report_id
-    SEMI JOIN several AS s ON v.term = s.term
     WHERE v.sensitive
-    GROUP BY v.term, v.spelling
+    GROUP BY w.key_no, w.spelling
 ),
 
 every AS (
-    SELECT t.term_no AS key_no, t.spelling AS term, t.cases
+    SELECT t.term_no AS of_term, t.spelling AS term, t.cases
     FROM temp.main.srsql_term AS t
-    ANTI JOIN several AS s ON t.term = s.term
+    ANTI JOIN temp.main.srsql_word AS w ON t.key_no = w.key_no AND w.has_several
     UNION ALL
-    SELECT t.term_no AS key_no, c.spelling AS term, c.cases
+    SELECT t.term_no AS of_term, c.spelling AS term, c.cases
     FROM counted AS c
-    INNER JOIN temp.main.srsql_term AS t ON c.term = t.term
+    INNER JOIN temp.main.srsql_term AS t ON c.key_no = t.key_no
 )
 
 SELECT
-    (row_number() OVER (ORDER BY e.key_no, e.term) - 1)::INTEGER AS term_no,
-    e.key_no,
+    (row_number() OVER (ORDER BY e.of_term, e.term) - 1)::INTEGER AS term_no,
+    e.of_term,
     e.term,
     e.cases
 FROM every AS e;

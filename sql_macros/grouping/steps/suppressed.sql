@@ -2,8 +2,9 @@
 --   series, which is or was out, suppressed of them: they stay suppressed. A case with a report
 --   that would be left without a value of some attribute is withheld, since absence tells. What
 --   its drugs suggest of a value ($weight_scale: what a certain value weighs) counts on.
--- Reads: case(case_no, case_id), case_report(case_no, report_id), report_value(report_id,
---   attribute, term, shown, sensitive), term(term_no, term), case_term(case_no, term_no, weight,
+-- Reads: case(case_no, case_id), case_report(case_no, report_id), word(word_no, term),
+--   report_value(report_id, attribute, key_no, word_no, shown, sensitive), term(term_no, key_no,
+--   term), case_term(case_no, term_no, weight,
 --   direct, shown), profile(case_no), srsql.exposed_release,
 --   srsql.release, srsql.member, srsql.suppressed, srsql.threshold
 -- Writes: suggested(case_no, term_no, weight), suppressed(case_no, term_no), withheld(case_no,
@@ -14,8 +15,9 @@
 CREATE OR REPLACE TEMP TABLE srsql_suggested AS
 WITH
 case_drug AS MATERIALIZED (
-    SELECT DISTINCT c.case_no, v.term AS drug
+    SELECT DISTINCT c.case_no, w.term AS drug
     FROM temp.main.srsql_report_value AS v
+    INNER JOIN temp.main.srsql_word AS w ON v.word_no = w.word_no
     INNER JOIN temp.main.srsql_case_report AS c ON v.report_id = c.report_id
     WHERE NOT v.sensitive
 ),
@@ -60,7 +62,7 @@ WITH values_of_reports AS (
     SELECT c.case_no, v.report_id, v.attribute, s.term_no IS NOT NULL AS suppressed
     FROM temp.main.srsql_report_value AS v
     INNER JOIN temp.main.srsql_case_report AS c ON v.report_id = c.report_id
-    INNER JOIN temp.main.srsql_term AS t ON v.term = t.term
+    INNER JOIN temp.main.srsql_term AS t ON v.key_no = t.key_no
     LEFT JOIN temp.main.srsql_suppressed AS s ON c.case_no = s.case_no AND t.term_no = s.term_no
     WHERE
         v.sensitive

@@ -2,56 +2,38 @@ CREATE OR REPLACE TEMPORARY TABLE srsql_report_value AS
 SELECT
   "t"."primaryid" AS report_id,
   'indi_pt' AS attribute,
-  "t"."srsql_indi_pt" AS term,
-  NULLIF(
-    CASE
-      WHEN ARRAY_EXTRACT("t"."indi_pt", 1) BETWEEN '!' AND '~'
-      AND ARRAY_EXTRACT("t"."indi_pt", -1) BETWEEN '!' AND '~'
-      THEN "t"."indi_pt"
-      ELSE REGEXP_REPLACE("t"."indi_pt", '^[SPACES]+|[SPACES]+$', '', 'g')
-    END,
-    ''
-  ) AS spelling,
+  w.key_no,
+  w.word_no,
   TRUE AS shown,
   TRUE AS sensitive
 FROM "raw_faers"."indi" AS "t"
+JOIN "temp"."main"."srsql_word" AS "w"
+  ON "t"."indi_pt" = w.text AND w.attribute = 'indi_pt'
 WHERE
-  "t"."quarter" = ? AND NOT "t"."srsql_indi_pt" IS NULL
+  "t"."quarter" = ?
 UNION ALL
 SELECT
   "t"."primaryid" AS report_id,
   'pt' AS attribute,
-  "t"."srsql_pt" AS term,
-  NULLIF(
-    CASE
-      WHEN ARRAY_EXTRACT("t"."pt", 1) BETWEEN '!' AND '~'
-      AND ARRAY_EXTRACT("t"."pt", -1) BETWEEN '!' AND '~'
-      THEN "t"."pt"
-      ELSE REGEXP_REPLACE("t"."pt", '^[SPACES]+|[SPACES]+$', '', 'g')
-    END,
-    ''
-  ) AS spelling,
+  w.key_no,
+  w.word_no,
   TRUE AS shown,
   TRUE AS sensitive
 FROM "raw_faers"."reac" AS "t"
+JOIN "temp"."main"."srsql_word" AS "w"
+  ON "t"."pt" = w.text AND w.attribute = 'pt'
 WHERE
-  "t"."quarter" = ? AND NOT "t"."srsql_pt" IS NULL
+  "t"."quarter" = ?
 UNION ALL
 SELECT
   "t"."primaryid" AS report_id,
   'drugname' AS attribute,
-  "t"."srsql_drugname" AS term,
-  NULLIF(
-    CASE
-      WHEN ARRAY_EXTRACT("t"."drugname", 1) BETWEEN '!' AND '~'
-      AND ARRAY_EXTRACT("t"."drugname", -1) BETWEEN '!' AND '~'
-      THEN "t"."drugname"
-      ELSE REGEXP_REPLACE("t"."drugname", '^[SPACES]+|[SPACES]+$', '', 'g')
-    END,
-    ''
-  ) AS spelling,
+  w.key_no,
+  w.word_no,
   TRUE AS shown,
   FALSE AS sensitive
 FROM "raw_faers"."drug" AS "t"
+JOIN "temp"."main"."srsql_word" AS "w"
+  ON "t"."drugname" = w.text AND w.attribute = 'drugname'
 WHERE
-  "t"."quarter" = ? AND NOT "t"."srsql_drugname" IS NULL
+  "t"."quarter" = ?
