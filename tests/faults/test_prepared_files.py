@@ -88,6 +88,29 @@ def test_definitions_of_a_stranger_are_made_anew_whatever_the_file_says_of_itsel
     Engine(db, read_only=True).close()
 
 
+def test_definitions_that_were_compared_once_are_known_again_and_no_others(
+    db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    compared: list[bool] = []
+
+    def counted(con: duckdb.DuckDBPyConnection, *both: guard.Definitions) -> bool:
+        compared.append(guard.same_definitions(con, *both))
+        return compared[-1]
+
+    monkeypatch.setattr(warehouse, "same_definitions", counted)
+    for _ in range(3):
+        Engine(db, read_only=True).close()
+    assert compared == [True]
+    prepare(db, MASKS["a pseudonym is the id itself"](db))
+    with pytest.raises(OutdatedError):
+        Engine(db, read_only=True)
+    assert compared == [True, False]
+    with pytest.raises(OutdatedError):
+        Engine(db, read_only=True)
+    assert compared == [True, False, False]
+
+
 def test_pseudonyms_of_a_prepared_warehouse_are_no_original_ids(db: Path) -> None:
     prepare(db, MASKS["a pseudonym is the id itself"](db))
     with Engine(db) as engine:

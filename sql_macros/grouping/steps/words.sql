@@ -8,7 +8,7 @@
 CREATE OR REPLACE TEMP TABLE srsql_word AS
 WITH
 told AS (
-    SELECT t.attribute, t.text, t.term, t.spelling, t.sensitive
+    SELECT DISTINCT t.attribute, t.text, t.term, t.spelling, t.sensitive
     FROM temp.main.srsql_text AS t
     UNION ALL
     SELECT DISTINCT NULL, NULL, e.disease, e.disease AS spelling, false
