@@ -10,12 +10,12 @@ from srsql.version import __version__
 if TYPE_CHECKING:
     from srsql.engine.api.analyst import Artifact, open_artifact
     from srsql.engine.api.engine import Engine
-    from srsql.engine.artifact.verifier_page import write_verifier_page
     from srsql.engine.artifact.verify.verify import verify
     from srsql.engine.errors import SrsqlError
-    from srsql.engine.warehouse.frames import as_frame
-    from srsql.engine.warehouse.spark import SparkCarrier
-    from srsql.engine.warehouse.warehouse import install
+    from srsql.engine.extras.spark.carrier import SparkCarrier
+    from srsql.engine.extras.verifier_page import write_verifier_page
+    from srsql.engine.store.definitions import install
+    from srsql.engine.store.frames import as_frame
 
 __all__ = [
     "Artifact",
@@ -33,13 +33,13 @@ __all__ = [
 _PLACES = {
     "Artifact": "api.analyst",
     "Engine": "api.engine",
-    "SparkCarrier": "warehouse.spark",
+    "SparkCarrier": "extras.spark.carrier",
     "SrsqlError": "errors",
-    "as_frame": "warehouse.frames",
-    "install": "warehouse.warehouse",
+    "as_frame": "store.frames",
+    "install": "store.definitions",
     "open_artifact": "api.analyst",
     "verify": "artifact.verify.verify",
-    "write_verifier_page": "artifact.verifier_page",
+    "write_verifier_page": "extras.verifier_page",
 }
 
 

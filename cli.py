@@ -17,8 +17,8 @@ from click.core import ParameterSource
 
 from srsql.engine.api.analyst import open_artifact
 from srsql.engine.api.engine import Engine
-from srsql.engine.artifact.verifier_page import write_verifier_page
 from srsql.engine.artifact.verify.verify import verify as verify_artifacts
+from srsql.engine.catalog.levels import dictionary_of
 from srsql.engine.console import (
     Listed,
     artifacts,
@@ -47,18 +47,18 @@ from srsql.engine.console import study as show_study
 from srsql.engine.console import upkeep as show_upkeep
 from srsql.engine.console.process import limits_given, need_text
 from srsql.engine.errors import INFEASIBLE, UNSAFE, OutdatedError
+from srsql.engine.extras.verifier_page import write_verifier_page
 from srsql.engine.interruption import signals_taken
+from srsql.engine.lake.lake_upkeep import look_at_lake
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import declared
 from srsql.engine.release.request import is_range, release_options
-from srsql.engine.release.restore import restore
 from srsql.engine.release.series_commands import series_options
+from srsql.engine.steward.migrate import migrate
+from srsql.engine.steward.restore import restore
+from srsql.engine.store.database_file import Limits, need_usable
 from srsql.engine.study.grid import Grid, grid_parameters
 from srsql.engine.study.settings import Sweep
-from srsql.engine.warehouse.database_file import Limits, need_usable
-from srsql.engine.warehouse.lake_upkeep import look_at_lake
-from srsql.engine.warehouse.levels import dictionary_of
-from srsql.engine.warehouse.migrate import migrate
 from srsql.version import __version__
 
 
@@ -577,7 +577,7 @@ def synth(
     scale: float | None, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Write synthetic quarters, or ISO weeks of them, in the FAERS layout."""
-    from srsql.engine.synth import quarter_range, synthesize
+    from srsql.engine.extras.synth import quarter_range, synthesize
 
     show_study.check_synthesis(first, last, like, cases, scale)
     quarters = [like] if like else quarter_range(str(first), str(last))
@@ -595,7 +595,7 @@ def synth(
 @sessions.waits
 def demo(folder: Path, ids: Any, as_json: bool) -> None:
     """First run: a synthetic series in DIR, released and measured."""
-    from srsql.engine.api.demo import run_demo
+    from srsql.engine.extras.demo import run_demo
 
     with progress_shown() as progress:
         made = run_demo(folder, progress, ids, sessions.session_wait())

@@ -17,7 +17,7 @@ import pandas as pd
 
 from srsql.engine.audit.audit import Audit, audit
 from srsql.engine.audit.plan import AuditOptions
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 
 K, TERMS, PER_CASE, SEED = 5, 15_000, 5, 2021
 RELEASES = 8

@@ -21,8 +21,8 @@ from time import process_time
 from typing import Any
 
 from srsql import Engine
-from srsql.engine.synth import quarter_range, synthesize
-from srsql.engine.warehouse.periods import days_of
+from srsql.engine.catalog.periods import days_of
+from srsql.engine.extras.synth import quarter_range, synthesize
 
 YEARS = (2018, 2024)
 HEAD = (

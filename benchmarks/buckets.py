@@ -25,9 +25,9 @@ from benchmarks.kernel import peak_mib
 from benchmarks.refinement import numbers
 from srsql import Engine
 from srsql.engine.errors import WarehouseError, one_line
-from srsql.engine.synth import synthesize
-from srsql.engine.warehouse import lake
-from srsql.engine.warehouse.carriers import LocalWorkers, Task
+from srsql.engine.extras.synth import synthesize
+from srsql.engine.lake import lake
+from srsql.engine.workers.carriers import LocalWorkers, Task
 
 HEAD = ("cases", "buckets", "largest MiB", "worker MiB", "seconds")
 QUARTER = "2011Q4"

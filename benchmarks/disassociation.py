@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.kernel import peak_mib
+from srsql.engine.store.statements import query, step_file
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.disassociate import (
     JOINT_CLUSTERS,
     ClusterSizes,
     disassociate,
     step_parameters,
 )
-from srsql.engine.warehouse.statements import query, step_file
-from srsql.engine.warehouse.warehouse import Warehouse
 
 TERMS, K, M, SEED = 10_000, 5, 2, 2014
 SIZES, SMALL_SIZES, COMPARED = (50_000, 500_000), (5_000, 20_000), 2_000

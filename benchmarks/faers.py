@@ -32,8 +32,8 @@ from benchmarks.history import around
 from benchmarks.kernel import peak_mib
 from benchmarks.stage_watch import StageWatch
 from srsql import Engine
-from srsql.engine.synth import quarter_range, synthesize
-from srsql.engine.synth.quarters import archive_name, index_of, label_of, real_counts
+from srsql.engine.extras.synth import quarter_range, synthesize
+from srsql.engine.extras.synth.quarters import archive_name, index_of, label_of, real_counts
 
 TOGETHER = "ingest and release"
 STAGES = ("synth", "ingest", "release", TOGETHER, "audit in release", "audit in full")

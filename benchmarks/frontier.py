@@ -34,8 +34,8 @@ from typing import Any
 
 from srsql import Engine
 from srsql.engine.api.study_worker import row_figures
+from srsql.engine.store.statements import dotted
 from srsql.engine.study.row_settings import CRITERIA, MODEL, RowSetting, row_setting
-from srsql.engine.warehouse.statements import dotted
 
 HEAD = (
     "| k | cases of a cluster | m | a | PRR | MHRA kept | others | EB05 kept | others | ARE W1 | "

@@ -26,8 +26,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from srsql import Engine
-from srsql.engine.warehouse.layout import region_columns
-from srsql.engine.warehouse.statements import column, normal_form
+from srsql.engine.catalog.layout import region_columns
+from srsql.engine.store.statements import column, normal_form
 
 SMOOTHING = 0.1
 TERM = "indi_pt"

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from time import process_time
 
 from srsql import Engine
-from srsql.engine.synth import synthesize
+from srsql.engine.extras.synth import synthesize
 
 FROM, QUARTERS, CASES = 2004, 60, 4_000
 SMALL_QUARTERS, SMALL_CASES = 12, 400

@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from srsql import Engine
-from srsql.engine.synth import quarter_range, synthesize
+from srsql.engine.extras.synth import quarter_range, synthesize
 
 HEAD = (
     "| model | pseudonyms | window | targets | self-excluded | known items | sets | fewest "

@@ -34,9 +34,9 @@ import pyarrow as pa
 
 from benchmarks.stage_watch import StageWatch
 from srsql import Engine
+from srsql.engine.extras.spark.session import SparkAt
 from srsql.engine.grouping import parts as grouping
-from srsql.engine.warehouse.carriers import Work
-from srsql.engine.warehouse.spark_session import SparkAt
+from srsql.engine.workers.carriers import Work
 
 HEAD = ("period", "model", "cases", "withheld", "parts", "sent KiB", "here s", "Spark s", "ratio",
         "whole here", "whole Spark", "ratio")  # fmt: skip

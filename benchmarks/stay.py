@@ -31,7 +31,7 @@ from tempfile import TemporaryDirectory
 from time import process_time
 
 from srsql import Engine
-from srsql.engine.synth import quarter_range, synthesize
+from srsql.engine.extras.synth import quarter_range, synthesize
 
 MODELS = ("ppms", "ppms-ear", "ppms++", "ppms-alpha", "ppms-stay")
 HEAD = (

@@ -27,10 +27,10 @@ import pyarrow as pa
 from benchmarks.buckets import QUARTER, worker_peak
 from benchmarks.refinement import numbers
 from srsql import Engine
+from srsql.engine.extras.synth import synthesize
 from srsql.engine.grouping import parts as grouping
-from srsql.engine.synth import synthesize
-from srsql.engine.warehouse import lake
-from srsql.engine.warehouse.carriers import LocalWorkers, Task
+from srsql.engine.lake import lake
+from srsql.engine.workers.carriers import LocalWorkers, Task
 
 HEAD = ("cases", "stage", "tasks", "largest KiB", "worker MiB")
 

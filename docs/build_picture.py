@@ -18,9 +18,9 @@ from html import escape
 from pathlib import Path
 
 from srsql import Engine
-from srsql.engine.api.demo import CASES, FIRST, SEED, K
 from srsql.engine.audit.attack import Attack
-from srsql.engine.synth import synthesize
+from srsql.engine.extras.demo import CASES, FIRST, SEED, K
+from srsql.engine.extras.synth import synthesize
 
 PICTURE = Path(__file__).with_name("attack.svg")
 ORIGINALS = """

@@ -2,7 +2,8 @@
 
 The chapters above them in the file are written by hand: plain words of reports in a grouping of our
 own, which anybody may use for anything (CC0). Those of synthetic series follow from
-``engine/synth/vocabulary.py``: a section for each ending, a category for each ending and initial.
+``engine/extras/synth/vocabulary.py``: a section for each ending, a category for each ending and
+initial.
 Run ``python docs/build_term_hierarchy.py`` after a change there; a test fails while the file is
 stale.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from srsql.engine.synth.vocabulary import RULE_REACTIONS, indications, reactions
+from srsql.engine.extras.synth.vocabulary import RULE_REACTIONS, indications, reactions
 
 FILE = Path(__file__).parents[1] / "schemas" / "hierarchies" / "terms.csv"
 FREQUENT = 900

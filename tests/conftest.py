@@ -17,9 +17,9 @@ from support import kernels
 from support.amount import IN_FULL
 from support.sql import own_sql, sql
 
+from srsql.engine.catalog import series as warehouse_series
 from srsql.engine.console import progress
-from srsql.engine.warehouse import database_file
-from srsql.engine.warehouse import series as warehouse_series
+from srsql.engine.store import database_file
 
 __all__ = ["own_sql", "sql"]
 settings.register_profile("srsql", deadline=None)  # no test fails because a machine is busy

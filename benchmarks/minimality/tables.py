@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from benchmarks.minimality.near_choice import near_groups
 from srsql import Engine
+from srsql.engine.extras.synth import synthesize
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import MORE_SEEDS
-from srsql.engine.synth import synthesize
 from srsql.udfs.grouping.greedy import group_cases
 from srsql.udfs.grouping.refine import Standing, refine_groups
 from srsql.udfs.grouping_problem import Attributes, Bounding, Cases

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from srsql import Engine
-from srsql.engine.synth import synthesize
+from srsql.engine.extras.synth import synthesize
 
 QUARTER, SEED = "2011Q1", 2011
 FIRST_REPORTED = """

@@ -19,6 +19,9 @@ from srsql.engine.artifact.publish import STORAGE_VERSION
 from srsql.engine.audit.audit import Audit, audit
 from srsql.engine.audit.plan import ATTACKS, AuditOptions
 from srsql.engine.audit.verdicts import kept_audit
+from srsql.engine.catalog.datasets import dataset_names, registered_dataset
+from srsql.engine.catalog.releases import need_cases, series_dataset
+from srsql.engine.catalog.series import MAIN, awaited_cases
 from srsql.engine.checks import catalog_facts
 from srsql.engine.checks.folded_terms import folded_terms
 from srsql.engine.checks.registry import judged
@@ -48,12 +51,9 @@ from srsql.engine.risk.metrics import measure, measure_terms
 from srsql.engine.risk.singling_out import measure_singling_out
 from srsql.engine.signals.rules import Condition, Counting, Rule, make_condition, read_rules
 from srsql.engine.signals.strata import read_strata
-from srsql.engine.warehouse.carriers import Carrier
-from srsql.engine.warehouse.catalog import dataset_names, registered_dataset
-from srsql.engine.warehouse.releases import need_cases, series_dataset
-from srsql.engine.warehouse.series import MAIN, awaited_cases
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
+from srsql.engine.workers.carriers import Carrier
 from srsql.schemas import Dataset, SchemaError, load_dataset
 
 P = ParamSpec("P")

@@ -11,6 +11,7 @@ import duckdb
 from srsql.engine import api, errors
 from srsql.engine.api.engine import Engine, Name, Word
 from srsql.engine.artifact.opened import Opened, opened
+from srsql.engine.catalog.releases import as_newest
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer
 from srsql.engine.query.coverage import Coverage
@@ -20,7 +21,6 @@ from srsql.engine.signals.interactions import Interaction
 from srsql.engine.signals.likelihood import LikelihoodTest
 from srsql.engine.signals.results import Signals
 from srsql.engine.signals.trends import Trend
-from srsql.engine.warehouse.releases import as_newest
 from srsql.schemas import Dataset
 
 

@@ -22,16 +22,25 @@ from srsql.engine.audit.audit import Audit
 from srsql.engine.audit.imports.import_release import ImportedRelease, ImportRequest, import_release
 from srsql.engine.audit.imports.mapped import mapped_dataset
 from srsql.engine.audit.plan import SCOPES
+from srsql.engine.catalog.datasets import dataset_names
+from srsql.engine.catalog.levels import names_dropped, read_levels
+from srsql.engine.catalog.releases import (
+    Stale,
+    key_of,
+    need_cases,
+    over_lattice,
+    released_id,
+    series_dataset,
+    staleness,
+)
+from srsql.engine.catalog.series import MAIN
+from srsql.engine.catalog.waiting import with_waiting
 from srsql.engine.grouping.duplicates import Duplicates, find_duplicates
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest, intake
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, Asking, query
 from srsql.engine.query.coverage import Coverage, coverage
 from srsql.engine.query.spellings import Spellings, spellings
-from srsql.engine.release.correct import Correction, CorrectionRequest, correct
-from srsql.engine.release.draft import confirm
-from srsql.engine.release.explain import Explained, explain
-from srsql.engine.release.forget import Receipt, complete, forget, sweep
 from srsql.engine.release.ids import LookedUp, look_up
 from srsql.engine.release.memory import series_request
 from srsql.engine.release.release import carried, release, release_range
@@ -55,31 +64,22 @@ from srsql.engine.signals.likelihood import DRAWS, LikelihoodTest, likelihood
 from srsql.engine.signals.results import Signals
 from srsql.engine.signals.rules import Counting, Missing, Preset, Rule
 from srsql.engine.signals.trends import Trend, trend
+from srsql.engine.steward.backup import Backup, backup, rebuild
+from srsql.engine.steward.correct import Correction, CorrectionRequest, correct
+from srsql.engine.steward.draft import confirm
+from srsql.engine.steward.explain import Explained, explain
+from srsql.engine.steward.forget import Receipt, complete, forget, sweep
+from srsql.engine.store.database_file import Wait
+from srsql.engine.store.frames import Kind, Rows, shaped
+from srsql.engine.store.runs import recorded
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.study import advise, compare
 from srsql.engine.study.choice import make_bounds
 from srsql.engine.study.grid import Grid, Rules
 from srsql.engine.study.results import Compared
 from srsql.engine.study.run import Workers
 from srsql.engine.study.settings import Advice, Sweep
-from srsql.engine.warehouse.backup import Backup, backup, rebuild
-from srsql.engine.warehouse.carriers import Carrier
-from srsql.engine.warehouse.catalog import dataset_names
-from srsql.engine.warehouse.database_file import Wait
-from srsql.engine.warehouse.frames import Kind, Rows, shaped
-from srsql.engine.warehouse.levels import names_dropped, read_levels
-from srsql.engine.warehouse.releases import (
-    Stale,
-    key_of,
-    need_cases,
-    over_lattice,
-    released_id,
-    series_dataset,
-    staleness,
-)
-from srsql.engine.warehouse.runs import recorded
-from srsql.engine.warehouse.series import MAIN
-from srsql.engine.warehouse.waiting import with_waiting
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.workers.carriers import Carrier
 from srsql.schemas import Dataset
 
 if TYPE_CHECKING:

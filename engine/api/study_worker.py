@@ -22,6 +22,7 @@ from typing import Any
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.audit.evidence import extremes
+from srsql.engine.catalog.releases import released_id
 from srsql.engine.checks.series import USUAL_ALPHA
 from srsql.engine.errors import SrsqlError
 from srsql.engine.measures import MeasureRow
@@ -30,12 +31,11 @@ from srsql.engine.release.request import make_request
 from srsql.engine.risk.linkage import shipped_medical, telling_cases
 from srsql.engine.risk.term_counts import MANY
 from srsql.engine.signals.results import agreements
+from srsql.engine.store.scratch import put_beside
+from srsql.engine.store.statements import query
 from srsql.engine.study.results import LOADING, finite
 from srsql.engine.study.row_settings import pair_rows
 from srsql.engine.study.sample import thin
-from srsql.engine.warehouse.releases import released_id
-from srsql.engine.warehouse.scratch import put_beside
-from srsql.engine.warehouse.statements import query
 
 SERIES = "compared"
 """Series of what is compared, or the first of ``compared_2`` and so on that is not there yet."""

@@ -34,8 +34,8 @@ from srsql.engine.artifact.format import (
     quarters_of,
     stored_columns,
 )
-from srsql.engine.warehouse.series import PER_QUARTER
-from srsql.engine.warehouse.statements import column, dotted, literal, table, union_all
+from srsql.engine.catalog.series import PER_QUARTER
+from srsql.engine.store.statements import column, dotted, literal, table, union_all
 
 LATEST = "case_latest"
 """Table of a DuckDB file of several quarters: each case and its latest quarter."""

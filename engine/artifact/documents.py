@@ -45,6 +45,8 @@ from srsql.engine.artifact.format import (
     Table,
     quarters_of,
 )
+from srsql.engine.catalog.public_database import BATCH
+from srsql.engine.catalog.series import IDS, PER_QUARTER
 from srsql.engine.risk.singling_out import (
     DRUGS_OR_TERMS,
     ITEMS,
@@ -52,10 +54,8 @@ from srsql.engine.risk.singling_out import (
     SMALL_SETS,
     share_text,
 )
-from srsql.engine.warehouse.frames import csv_safe
-from srsql.engine.warehouse.public_database import BATCH
-from srsql.engine.warehouse.series import IDS, PER_QUARTER
-from srsql.engine.warehouse.statements import statements
+from srsql.engine.store.frames import csv_safe
+from srsql.engine.store.statements import statements
 from srsql.schemas import Dataset
 
 COUNTS_HEAD = """-- How many records hold all terms of a set: lower and upper bound it, expected

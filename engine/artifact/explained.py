@@ -24,7 +24,7 @@ from srsql.engine.artifact.format import (
     key_pairs,
     quarters_of,
 )
-from srsql.engine.warehouse.series import PER_QUARTER
+from srsql.engine.catalog.series import PER_QUARTER
 from srsql.schemas.glossary import term
 
 WIDTH = 110

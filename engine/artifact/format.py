@@ -45,8 +45,8 @@ from pydantic import (
 from sqlglot import exp
 
 from srsql.engine.errors import PublishError, VerifyError, one_line
-from srsql.engine.warehouse.extras import need
-from srsql.engine.warehouse.statements import column, temporary
+from srsql.engine.store.optional import need
+from srsql.engine.store.statements import column, temporary
 from srsql.schemas.outside import open_plain, read_bytes
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from srsql.engine.artifact.described import (
     present,
 )
 from srsql.engine.artifact.format import PROV, Manifest, Stated
-from srsql.engine.warehouse.periods import days_of
+from srsql.engine.catalog.periods import days_of
 
 EU = "http://publications.europa.eu/resource/authority/"
 HEALTH_AUTHORITY = "https://hdeu-dcat.data.health.europa.eu/resource/authority/"

@@ -14,7 +14,7 @@ from srsql.engine.artifact.described import period_of, withheld_of
 from srsql.engine.artifact.documents import NO_DAY
 from srsql.engine.artifact.explained import distinct_cases, emptiness, filled, ratios
 from srsql.engine.artifact.format import AnyManifest, Manifest, ShownCases, quarters_of
-from srsql.engine.warehouse.series import PER_QUARTER
+from srsql.engine.catalog.series import PER_QUARTER
 
 NOT_TOLD = "not told by whoever publishes"
 PARAGRAPH = (

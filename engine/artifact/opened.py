@@ -25,18 +25,18 @@ from srsql.engine.artifact.format import Manifest, quarters_of
 from srsql.engine.artifact.verify.declarations import differences, shipped_dataset, with_shown
 from srsql.engine.artifact.verify.files import check_files, read_hierarchies, read_thresholds
 from srsql.engine.artifact.verify.reading import check_tables, connection, loaded, read_tables
-from srsql.engine.errors import ArtifactError, one_line
-from srsql.engine.warehouse.database_file import Limits
-from srsql.engine.warehouse.database_file import connection as own_connection
-from srsql.engine.warehouse.public_database import (
+from srsql.engine.catalog.public_database import (
     BATCH,
     PublicSeries,
     fill,
     public_connection,
 )
-from srsql.engine.warehouse.series import MAIN, ORIGINAL, PSEUDONYM, Series
-from srsql.engine.warehouse.statements import column, temporary
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.catalog.series import MAIN, ORIGINAL, PSEUDONYM, Series
+from srsql.engine.errors import ArtifactError, one_line
+from srsql.engine.store.database_file import Limits
+from srsql.engine.store.database_file import connection as own_connection
+from srsql.engine.store.statements import column, temporary
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 

@@ -9,12 +9,12 @@ from decimal import Decimal
 from typing import Any, ClassVar, Literal
 
 from srsql.engine.audit.plan import known_intervals
+from srsql.engine.catalog.releases import as_released, is_parted, not_released
+from srsql.engine.catalog.series import PER_QUARTER, find_series
 from srsql.engine.errors import AttackError
-from srsql.engine.warehouse.frames import Framed
-from srsql.engine.warehouse.releases import as_released, is_parted, not_released
-from srsql.engine.warehouse.series import PER_QUARTER, find_series
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.frames import Framed
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 Besides = Literal["new", "stopped", "left", "stayed", "gone"]

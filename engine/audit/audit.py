@@ -27,12 +27,12 @@ from srsql.engine.audit.plan import (
     step_parameters,
     workspace,
 )
+from srsql.engine.catalog.releases import as_released, is_parted
+from srsql.engine.catalog.series import IMPORTED, PER_QUARTER, find_series, gaps, without_calendar
 from srsql.engine.errors import AuditError
-from srsql.engine.warehouse.frames import Framed
-from srsql.engine.warehouse.releases import as_released, is_parted
-from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series, gaps, without_calendar
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.frames import Framed
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 __all__ = [

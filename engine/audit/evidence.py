@@ -19,10 +19,10 @@ from srsql.engine.audit.plan import (
     run_scope,
     workspace,
 )
+from srsql.engine.catalog.series import awaited_cases
 from srsql.engine.errors import AuditError
-from srsql.engine.warehouse.series import awaited_cases
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 _UNBOUNDED_END = 2**62

@@ -15,12 +15,12 @@ from typing import Any
 
 from sqlglot import exp
 
+from srsql.engine.catalog.releases import key_of, not_released, without_releases
+from srsql.engine.catalog.series import period_numbers
 from srsql.engine.errors import AttackError, AuditError
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR, ThetaPolicy, apply_theta
 from srsql.engine.ingest import units
-from srsql.engine.warehouse.releases import key_of, not_released, without_releases
-from srsql.engine.warehouse.series import period_numbers
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.statements import (
     column,
     create,
     dotted,
@@ -29,7 +29,7 @@ from srsql.engine.warehouse.statements import (
     table,
     temporary,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 from srsql.schemas.hierarchy import Hierarchy
 

@@ -54,10 +54,10 @@ from srsql.engine.audit.plan import (
     step_parameters,
     workspace,
 )
+from srsql.engine.catalog.series import IMPORTED, gaps, without_calendar
 from srsql.engine.errors import AuditError
-from srsql.engine.warehouse.series import IMPORTED, gaps, without_calendar
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 TOPIC = "audit/verdicts"

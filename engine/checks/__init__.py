@@ -13,11 +13,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from srsql.engine.errors import CheckFailedError
-from srsql.engine.measures import Check, Measure, MeasureRow, ReleaseFacts
-from srsql.engine.warehouse.layout import ROWS, Built
-from srsql.engine.warehouse.released_terms import Reader
-from srsql.engine.warehouse.releases import (
+from srsql.engine.catalog.layout import ROWS, Built
+from srsql.engine.catalog.released_terms import Reader
+from srsql.engine.catalog.releases import (
     Release,
     ReleasedTerms,
     claims_of,
@@ -25,8 +23,10 @@ from srsql.engine.warehouse.releases import (
     qid_sets,
     released_terms,
 )
-from srsql.engine.warehouse.series import IMPORTED
-from srsql.engine.warehouse.statements import (
+from srsql.engine.catalog.series import IMPORTED
+from srsql.engine.errors import CheckFailedError
+from srsql.engine.measures import Check, Measure, MeasureRow, ReleaseFacts
+from srsql.engine.store.statements import (
     column,
     create,
     literal,
@@ -34,7 +34,7 @@ from srsql.engine.warehouse.statements import (
     query,
     table,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 
 NOISY_LATTICE = frozenset({"ipa", "dp-histogram"})
 """Models over a lattice whose counts have noise."""

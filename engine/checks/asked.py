@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from srsql.engine.catalog.datasets import of_texts
+from srsql.engine.catalog.releases import PER
 from srsql.engine.checks import Asked, Evidence, as_measures, checked_key
 from srsql.engine.checks.noise import row
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure, MeasureRow
-from srsql.engine.warehouse.catalog import of_texts
-from srsql.engine.warehouse.releases import PER
-from srsql.engine.warehouse.statements import column, query, table
+from srsql.engine.store.statements import column, query, table
 from srsql.schemas.outside import json_of
 
 TOPIC = "checks/asked"

@@ -9,11 +9,11 @@ from __future__ import annotations
 from sqlglot import exp
 
 from srsql.engine.audit.audit import FoldedTerms
+from srsql.engine.catalog.releases import as_released, key_of
 from srsql.engine.checks import catalog_facts, checked_key, measured
 from srsql.engine.checks.published_regions import case_terms, region_rows
-from srsql.engine.warehouse.releases import as_released, key_of
-from srsql.engine.warehouse.statements import column, literal, query, table
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import column, literal, query, table
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.dataset import TERM_KEY
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from sqlglot import exp
 
+from srsql.engine.catalog.dimensions import dimensions_of, load_nodes, value_columns
+from srsql.engine.catalog.layout import NUMBER, ROWS
+from srsql.engine.catalog.releases import Release
 from srsql.engine.checks import TOPIC, Evidence, checked_key
 from srsql.engine.measures import Measure
-from srsql.engine.warehouse.dimensions import dimensions_of, load_nodes, value_columns
-from srsql.engine.warehouse.layout import NUMBER, ROWS
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.statements import (
     column,
     literal,
     query,

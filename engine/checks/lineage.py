@@ -12,10 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.lineage import Node, lineage
 
-from srsql.engine.checks import Evidence
-from srsql.engine.errors import CheckFailedError
-from srsql.engine.measures import Measure
-from srsql.engine.warehouse.layout import (
+from srsql.engine.catalog.layout import (
     CLUSTER,
     IDENTITY,
     REGION,
@@ -32,8 +29,11 @@ from srsql.engine.warehouse.layout import (
     source_of,
     store_of,
 )
-from srsql.engine.warehouse.statements import STORE
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.checks import Evidence
+from srsql.engine.errors import CheckFailedError
+from srsql.engine.measures import Measure
+from srsql.engine.store.statements import STORE
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 Source = tuple[str, str]

@@ -17,6 +17,9 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import raw_term
+from srsql.engine.catalog.dimensions import Dimension, dimensions_of, informative_attribute
+from srsql.engine.catalog.layout import raw_table, same_id
 from srsql.engine.checks import Evidence, as_measures
 from srsql.engine.checks.lattice import node_texts, row_classes, taken
 from srsql.engine.checks.noise import (
@@ -31,10 +34,7 @@ from srsql.engine.checks.noise import (
 )
 from srsql.engine.checks.noise import TOPIC as NOISE
 from srsql.engine.measures import Measure, MeasureRow
-from srsql.engine.warehouse.catalog import raw_term
-from srsql.engine.warehouse.dimensions import Dimension, dimensions_of, informative_attribute
-from srsql.engine.warehouse.layout import raw_table, same_id
-from srsql.engine.warehouse.statements import column, query, table
+from srsql.engine.store.statements import column, query, table
 
 PARTS = (0.0, 0.5, 1.0, 2.0)
 """Within how many scales a count is looked for."""

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from srsql.engine.checks import Evidence, as_measures
 from srsql.engine.measures import Measure, MeasureRow
-from srsql.engine.warehouse.statements import query
+from srsql.engine.store.statements import query
 from srsql.schemas.outside import json_of
 
 TOPIC = "checks/noise"

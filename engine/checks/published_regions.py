@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import raw_term
+from srsql.engine.catalog.layout import raw_table
 from srsql.engine.checks import checked_key
-from srsql.engine.warehouse.catalog import raw_term
-from srsql.engine.warehouse.layout import raw_table
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.statements import (
     check_row,
     column,
     table,

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from srsql.engine.catalog.layout import key_columns, raw_table, region_columns
+from srsql.engine.catalog.releases import Release
 from srsql.engine.checks import Evidence
 from srsql.engine.errors import PublishedIdError
 from srsql.engine.measures import Measure
-from srsql.engine.warehouse.layout import key_columns, raw_table, region_columns
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.statements import (
     column,
     literal,
     query,

@@ -30,7 +30,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from math import factorial, lcm, prod
 
-from srsql.engine.warehouse.released_terms import Items, Reader
+from srsql.engine.catalog.released_terms import Items, Reader
 
 STEPS = 2_000_000
 """Products of terms that are looked at for one chunk; one that needs more is not proved."""

@@ -15,6 +15,8 @@ from functools import partial
 
 from sqlglot import exp
 
+from srsql.engine.catalog.layout import key_columns, raw_table
+from srsql.engine.catalog.releases import terms_without_rows
 from srsql.engine.checks import TOPIC, Evidence, checked_key, uniform_rows
 from srsql.engine.checks.published_regions import (
     case_symptoms,
@@ -29,9 +31,7 @@ from srsql.engine.checks.published_regions import (
     shown_regions,
 )
 from srsql.engine.measures import Measure
-from srsql.engine.warehouse.layout import key_columns, raw_table
-from srsql.engine.warehouse.releases import terms_without_rows
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.statements import (
     check_row,
     column,
     literal,

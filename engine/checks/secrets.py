@@ -12,15 +12,15 @@ from math import log
 
 from sqlglot import exp
 
+from srsql.engine.catalog.dimensions import dimensions_of, shown_columns
+from srsql.engine.catalog.layout import NUMBER, ROWS, raw_table, store_of
+from srsql.engine.catalog.releases import Release
 from srsql.engine.checks import Evidence, as_measures
 from srsql.engine.checks.lattice import taken
 from srsql.engine.checks.noise import row
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure
-from srsql.engine.warehouse.dimensions import dimensions_of, shown_columns
-from srsql.engine.warehouse.layout import NUMBER, ROWS, raw_table, store_of
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.statements import (
     STORE,
     column,
     literal,

@@ -15,13 +15,13 @@ from srsql.engine.audit.audit import Audit, AuditRow, audit
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.audit.verdicts import audit_again, audit_new
+from srsql.engine.catalog.releases import Release, over_lattice
+from srsql.engine.catalog.series import awaited_cases
 from srsql.engine.checks import TOPIC, Evidence
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.measures import Measure, MeasureRow
-from srsql.engine.warehouse.releases import Release, over_lattice
-from srsql.engine.warehouse.series import awaited_cases
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 USUAL_ALPHA = Fraction(1, 2)

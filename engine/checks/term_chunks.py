@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from srsql.engine.catalog.released_terms import ALL, PublishedTerms, Reader
+from srsql.engine.catalog.releases import Release, ReleasedTerms
 from srsql.engine.checks import Evidence, as_measures, checked_key, measured
 from srsql.engine.checks.published_regions import placed_records
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.risk.term_counts import ORIGINALS, load_originals
-from srsql.engine.warehouse.released_terms import ALL, PublishedTerms, Reader
-from srsql.engine.warehouse.releases import Release, ReleasedTerms
-from srsql.engine.warehouse.statements import literal, query
+from srsql.engine.store.statements import literal, query
 
 CHUNKS = ("record_chunk", "shared_chunk")
 KERNELS = "srsql.udfs.checks.witnesses"

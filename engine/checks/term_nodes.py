@@ -6,11 +6,11 @@ record is the one thing that only the making of the release knows.
 
 from __future__ import annotations
 
+from srsql.engine.catalog.released_terms import PublishedNodes, Reader
 from srsql.engine.checks import Evidence, as_measures, checked_key, measured, uniform_rows
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.risk.term_counts import ORIGINALS, load_originals
-from srsql.engine.warehouse.released_terms import PublishedNodes, Reader
-from srsql.engine.warehouse.statements import query
+from srsql.engine.store.statements import query
 
 TOPIC = "checks/terms"
 CONSTRAINTS, NUMBERS = "constraint_term", "published_number"

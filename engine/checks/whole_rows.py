@@ -44,18 +44,18 @@ from functools import cache
 from itertools import combinations
 from math import comb
 
-from srsql.engine.checks import TOPIC, Evidence, as_measures, measured
-from srsql.engine.checks.published_regions import clustered_rows
-from srsql.engine.checks.region_caps import Promise, read_cells
-from srsql.engine.measures import Measure, MeasureRow
-from srsql.engine.warehouse.released_terms import (
+from srsql.engine.catalog.released_terms import (
     Items,
     PublishedTerms,
     Reader,
     without_qualifier,
 )
-from srsql.engine.warehouse.releases import Release, ReleasedTerms
-from srsql.engine.warehouse.statements import literal, query
+from srsql.engine.catalog.releases import Release, ReleasedTerms
+from srsql.engine.checks import TOPIC, Evidence, as_measures, measured
+from srsql.engine.checks.published_regions import clustered_rows
+from srsql.engine.checks.region_caps import Promise, read_cells
+from srsql.engine.measures import Measure, MeasureRow
+from srsql.engine.store.statements import literal, query
 
 SETS = 200_000
 """Sets of known terms and one more that are looked at in one chunk; one with more is not proved."""

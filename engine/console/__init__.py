@@ -29,7 +29,7 @@ from srsql.engine.errors import ConfigError, WarehouseError, json_text, printabl
 from srsql.engine.parameters import Parameter, arguments_of
 from srsql.engine.parameters.takes import File, Flag, Names, OneOf, Real, Several, Takes, Whole
 from srsql.engine.signals.results import Pairs
-from srsql.engine.warehouse.frames import csv_safe
+from srsql.engine.store.frames import csv_safe
 from srsql.udfs import COMPILING
 
 logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it keeps its fonts is its own

@@ -12,8 +12,8 @@ from srsql.engine.audit.audit import Audit, AuditRow
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.audit.imports.import_release import ImportedRelease
 from srsql.engine.console import Parts, Table, gap_lines
-from srsql.engine.release.explain import Explained, GroupSize
 from srsql.engine.risk.joined_series import SeriesAudit
+from srsql.engine.steward.explain import Explained, GroupSize
 from srsql.schemas.glossary import term
 
 EVIDENCE = 100

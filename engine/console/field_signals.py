@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from srsql.engine.catalog.releases import told_of_persons
 from srsql.engine.console import Command, Parts, Table, options, typed
 from srsql.engine.console.measures import (
     SIGNAL_COLUMNS,
@@ -29,7 +30,6 @@ from srsql.engine.signals.interactions import Interaction, InteractionMeasures
 from srsql.engine.signals.likelihood import LikelihoodTest, Tested
 from srsql.engine.signals.results import Measures
 from srsql.engine.signals.trends import Trend
-from srsql.engine.warehouse.releases import told_of_persons
 
 TREND_COLUMNS = ["period", "data", *SIGNAL_COLUMNS[2:-2], SIGNAL_COLUMNS[-1]]
 INTERACTION_COLUMNS = [

@@ -22,8 +22,8 @@ from rich.console import Console
 from rich.text import Text
 
 from srsql.engine.errors import SrsqlError, printable
-from srsql.engine.warehouse.frames import Framed, as_frame
-from srsql.engine.warehouse.scratch import put_beside
+from srsql.engine.store.frames import Framed, as_frame
+from srsql.engine.store.scratch import put_beside
 
 FORMS = ("table", "csv", "json", "records")
 WITH_ROWS = {

@@ -8,6 +8,8 @@ from dataclasses import fields
 from heapq import nlargest
 from typing import Any
 
+from srsql.engine.catalog.levels import LevelSize
+from srsql.engine.catalog.releases import told_of_persons
 from srsql.engine.console import Parts, Table, out
 from srsql.engine.console.forms import Asked, asked, too_narrow
 from srsql.engine.console.upkeep import lake_line
@@ -30,10 +32,8 @@ from srsql.engine.signals.results import (
     agreements,
 )
 from srsql.engine.signals.rules import Condition
-from srsql.engine.warehouse.extras import lacking
-from srsql.engine.warehouse.frames import Rows
-from srsql.engine.warehouse.levels import LevelSize
-from srsql.engine.warehouse.releases import told_of_persons
+from srsql.engine.store.frames import Rows
+from srsql.engine.store.optional import lacking
 
 SHOWN_PAIRS = 10
 """Of all pairs, those in the table; `--json` and `Engine.signals` give all."""

@@ -10,6 +10,8 @@ import click
 
 from srsql.engine.artifact.publish import Published
 from srsql.engine.artifact.verify import CHECKS, Verified
+from srsql.engine.catalog.releases import OPTIONAL_COLUMNS, QID_SETS
+from srsql.engine.catalog.series import IDS, ORIGINAL
 from srsql.engine.console import Parts, Table, gap_lines
 from srsql.engine.console.session import current_session
 from srsql.engine.errors import printable
@@ -17,14 +19,12 @@ from srsql.engine.grouping.duplicates import Duplicates
 from srsql.engine.ingest import IngestedFile, IngestedPeriod
 from srsql.engine.ingest.encodings import UTF_8
 from srsql.engine.measures import MeasureRow
-from srsql.engine.release.correct import Correction
 from srsql.engine.release.ids import LookedUp
 from srsql.engine.release.request import Range, Released, is_range
 from srsql.engine.release.series_commands import SeriesInfo
 from srsql.engine.risk.persons import AT, at_match
 from srsql.engine.risk.singling_out import DRUGS_OR_TERMS, ITEMS, SMALL_SETS, share_text
-from srsql.engine.warehouse.releases import OPTIONAL_COLUMNS, QID_SETS
-from srsql.engine.warehouse.series import IDS, ORIGINAL
+from srsql.engine.steward.correct import Correction
 
 if TYPE_CHECKING:  # it brings matplotlib
     from srsql.engine.report import Report

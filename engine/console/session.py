@@ -38,8 +38,8 @@ from srsql.engine.errors import (
     text_for_log,
 )
 from srsql.engine.interruption import Interruption, interrupted
-from srsql.engine.warehouse.database_file import Wait
-from srsql.engine.warehouse.scratch import clear_after_dead_processes, private_file
+from srsql.engine.store.database_file import Wait
+from srsql.engine.store.scratch import clear_after_dead_processes, private_file
 from srsql.version import __version__
 
 Command = Callable[..., Any]

@@ -10,17 +10,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from srsql.engine.catalog.releases import Stale
 from srsql.engine.console import Parts, Table
 from srsql.engine.console.session import current_session
 from srsql.engine.errors import ForgetError, printable
-from srsql.engine.release.copies import Copy
-from srsql.engine.release.forget import Receipt
-from srsql.engine.release.restore import Restored
-from srsql.engine.warehouse.backup import Backup
-from srsql.engine.warehouse.lake import LakeInfo
-from srsql.engine.warehouse.migrate import Migration
-from srsql.engine.warehouse.releases import Stale
-from srsql.engine.warehouse.scratch import put_beside
+from srsql.engine.lake.lake import LakeInfo
+from srsql.engine.steward.backup import Backup
+from srsql.engine.steward.copies import Copy
+from srsql.engine.steward.forget import Receipt
+from srsql.engine.steward.migrate import Migration
+from srsql.engine.steward.restore import Restored
+from srsql.engine.store.scratch import put_beside
 from srsql.schemas.outside import read_text
 
 LISTED = 10

@@ -15,6 +15,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from srsql.engine.catalog.datasets import registered_dataset
+from srsql.engine.catalog.releases import Release
 from srsql.engine.grouping.reports import (
     deleted_reports,
     load_attributes,
@@ -24,12 +26,10 @@ from srsql.engine.grouping.reports import (
     report_boxes,
     report_values,
 )
-from srsql.engine.warehouse.carriers import Carrier
-from srsql.engine.warehouse.catalog import registered_dataset
-from srsql.engine.warehouse.lake_parts import BucketWork, carry_buckets
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.lake.lake_parts import BucketWork, carry_buckets
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
+from srsql.engine.workers.carriers import Carrier
 from srsql.schemas import Dataset
 
 TOPIC = "grouping/buckets"

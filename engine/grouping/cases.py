@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from srsql.engine.catalog.datasets import term_keys
+from srsql.engine.catalog.releases import Release
 from srsql.engine.errors import DatasetError
 from srsql.engine.grouping.bucket_cases import merge_buckets
 from srsql.engine.grouping.persons import merge_persons, no_persons
@@ -27,11 +29,9 @@ from srsql.engine.grouping.reports import (
     report_values,
     viewed_values,
 )
-from srsql.engine.warehouse.carriers import Carrier
-from srsql.engine.warehouse.catalog import term_keys
-from srsql.engine.warehouse.lake_parts import buckets_of
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import query
+from srsql.engine.lake.lake_parts import buckets_of
+from srsql.engine.store.statements import query
+from srsql.engine.workers.carriers import Carrier
 from srsql.schemas.outside import open_text
 from srsql.udfs.grouping_problem import weight_scale as scale_of_weights
 

@@ -26,10 +26,10 @@ from sqlglot import exp
 
 from srsql.engine.errors import DuplicatesError
 from srsql.engine.grouping.person_records import names_of_qids, person_records
-from srsql.engine.warehouse.extras import need
-from srsql.engine.warehouse.lake import need_periods
-from srsql.engine.warehouse.statements import column, create, query, table
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.lake.lake import need_periods
+from srsql.engine.store.optional import need
+from srsql.engine.store.statements import column, create, query, table
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.persons import COLUMNS, shipped_person_columns
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Literal
 
 from srsql.engine.errors import InfeasibleError, NoGroupError, NothingToReleaseError
-from srsql.engine.warehouse.statements import bound, queries, query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import bound, queries, query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 OnInfeasible = Literal["error", "withhold", "suppress"]

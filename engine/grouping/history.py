@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from srsql.engine.catalog.releases import Release
+from srsql.engine.catalog.series import next_quarter
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.feasibility import (
     Bounds,
@@ -17,9 +19,7 @@ from srsql.engine.grouping.feasibility import (
     withhold_all,
 )
 from srsql.engine.grouping.symptoms import SymptomsRule, find_next_cases, find_substantial
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.series import next_quarter
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,9 @@ from sqlglot import exp
 
 from srsql.engine.grouping.feasibility import SUPPRESSION, Bounds
 from srsql.engine.grouping.patterns import FOR_WANT_OF_A_GROUP, Group, Grouping, refine_groups
-from srsql.engine.warehouse.carriers import Work, carry_rows
-from srsql.engine.warehouse.statements import create, query, temporary
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import create, query, temporary
+from srsql.engine.store.warehouse import Warehouse
+from srsql.engine.workers.carriers import Work, carry_rows
 
 TOPIC = "grouping/parts"
 LEAST = 10_000

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from srsql.engine.catalog.releases import Release
 from srsql.engine.grouping.feasibility import (
     Bounds,
     Suppression,
@@ -22,10 +23,9 @@ from srsql.engine.grouping.feasibility import (
     move_surplus,
     withhold_surplus,
 )
-from srsql.engine.warehouse.carriers import Carrier, InProcess
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
+from srsql.engine.workers.carriers import Carrier, InProcess
 
 TOPIC = "grouping/patterns"
 PATTERN_INFEASIBLE = "pattern_infeasible"

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from srsql.engine.warehouse.catalog import raw_term
-from srsql.engine.warehouse.layout import derived, raw_table
-from srsql.engine.warehouse.statements import column, union_all
+from srsql.engine.catalog.datasets import raw_term
+from srsql.engine.catalog.layout import derived, raw_table
+from srsql.engine.store.statements import column, union_all
 from srsql.schemas import Dataset
 from srsql.schemas.roles import Sensitive
 

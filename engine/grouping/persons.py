@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from srsql.engine.catalog.releases import Release
 from srsql.engine.errors import ReleaseError
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import query
+from srsql.engine.store.statements import query
 
 TOPIC = "grouping/duplicates"
 

@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 from sqlglot import exp, parse_one
 
+from srsql.engine.catalog.releases import Release
 from srsql.engine.errors import ReleaseError
 from srsql.engine.parameters import Calibration, EpsilonScope, Noise
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
 TOPIC = "grouping/perturbation"

@@ -31,7 +31,7 @@ from dataclasses import dataclass, field, replace
 
 from srsql.engine.errors import NoGroupError
 from srsql.engine.grouping.patterns import Grouping
-from srsql.engine.warehouse.statements import query
+from srsql.engine.store.statements import query
 from srsql.schemas import Dataset
 
 TOPIC = "grouping/qid_sets"

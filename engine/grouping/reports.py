@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from sqlglot import exp
 
-from srsql.engine.warehouse.catalog import raw_term, trimmed
-from srsql.engine.warehouse.layout import derived, raw_table
-from srsql.engine.warehouse.statements import column, create, table, temporary, union_all
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.catalog.datasets import raw_term, trimmed
+from srsql.engine.catalog.layout import derived, raw_table
+from srsql.engine.store.statements import column, create, table, temporary, union_all
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Sensitive
 from srsql.schemas.hierarchy import Hierarchy
 

@@ -23,7 +23,7 @@ from sqlglot import exp
 
 from srsql.engine.grouping.feasibility import drop_withheld
 from srsql.engine.grouping.patterns import Grouping
-from srsql.engine.warehouse.statements import create, query, temporary
+from srsql.engine.store.statements import create, query, temporary
 
 TOPIC = "grouping/cohorts"
 KERNELS = "srsql.udfs.grouping.cohorts"

@@ -20,11 +20,11 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from srsql.engine.catalog.releases import Release
 from srsql.engine.grouping.feasibility import BY_THETA, SUPPRESSION, Suppression, take_out
 from srsql.engine.grouping.patterns import PATTERN_INFEASIBLE, Grouping
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 
 KERNELS = "srsql.udfs.grouping.leftover_values"
 HIDDEN = "srsql_hidden"

@@ -9,11 +9,11 @@ from math import isqrt, sqrt
 
 from sqlglot import exp
 
+from srsql.engine.catalog.releases import Release
+from srsql.engine.catalog.series import next_cases_query
 from srsql.engine.errors import ReleaseError
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.series import next_cases_query
-from srsql.engine.warehouse.statements import create, query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import create, query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 _BY_SPREAD = re.compile(r"mean\s*\+\s*(?:(\d+(?:\.\d+)?)\s*\*?\s*)?sd")

@@ -10,10 +10,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
+from srsql.engine.catalog.datasets import term_keys
 from srsql.engine.errors import ReleaseError
-from srsql.engine.warehouse.catalog import term_keys
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas.dictionary import DictionaryError, spelling
 from srsql.schemas.outside import read_text, toml_of
 from srsql.schemas.vocabularies import load_dictionary

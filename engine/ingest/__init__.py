@@ -29,6 +29,9 @@ from typing import NamedTuple, Self
 
 import duckdb
 
+from srsql.engine.catalog.datasets import register_dataset, with_raw_key
+from srsql.engine.catalog.layout import raw_table
+from srsql.engine.catalog.series import misplaced
 from srsql.engine.errors import IngestError, one_line
 from srsql.engine.ingest import account, known_cases, rejects, relations
 from srsql.engine.ingest.account import IngestedFile, IngestedPeriod, Status
@@ -63,13 +66,10 @@ from srsql.engine.ingest.records import (
 from srsql.engine.ingest.rejects import FileKey
 from srsql.engine.ingest.sources import PeriodSource, RelationRows, find_sources
 from srsql.engine.ingest.understood import ColumnCount, FileColumns
-from srsql.engine.warehouse.catalog import register_dataset, with_raw_key
-from srsql.engine.warehouse.lake import Change, changing, lies_in_lake, need_place
-from srsql.engine.warehouse.lake_rows import incoming_table
-from srsql.engine.warehouse.layout import raw_table
-from srsql.engine.warehouse.series import misplaced
-from srsql.engine.warehouse.statements import SPACES, query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.lake.lake import Change, changing, lies_in_lake, need_place
+from srsql.engine.lake.lake_rows import incoming_table
+from srsql.engine.store.statements import SPACES, query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.version import __version__
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 from sqlglot import exp
 
+from srsql.engine.catalog.layout import derived, raw_table
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest.completeness import RequiredTable
 from srsql.engine.ingest.raw_tables import Place, loadable
@@ -19,9 +20,8 @@ from srsql.engine.ingest.records import RecordTable
 from srsql.engine.ingest.rejects import count_rejects
 from srsql.engine.ingest.understood import TOPIC as UNDERSTOOD
 from srsql.engine.ingest.understood import ColumnCount
-from srsql.engine.warehouse.layout import derived, raw_table
-from srsql.engine.warehouse.statements import column, query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import column, query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
 
 WITHDRAWN = "deleted"

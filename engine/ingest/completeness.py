@@ -14,11 +14,11 @@ from importlib import resources
 
 from sqlglot import exp
 
+from srsql.engine.catalog.layout import raw_table
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest.raw_tables import Place
-from srsql.engine.warehouse.layout import raw_table
-from srsql.engine.warehouse.statements import column, query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import column, query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
 
 TOPIC = "ingest/understood"

@@ -10,14 +10,14 @@ from typing import Any
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import normalized, normalized_texts
+from srsql.engine.catalog.layout import derived as usable
+from srsql.engine.catalog.layout import raw_table
 from srsql.engine.ingest import units
 from srsql.engine.ingest.raw_tables import CODE, Place
 from srsql.engine.ingest.records import drop_temporary
-from srsql.engine.warehouse.catalog import normalized, normalized_texts
-from srsql.engine.warehouse.layout import derived as usable
-from srsql.engine.warehouse.layout import raw_table
-from srsql.engine.warehouse.statements import SPACES, column, create, temporary, union_all
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import SPACES, column, create, temporary, union_all
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 from srsql.schemas.derived import Derived, Elapsed, Number, Occurs, Period
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import forgotten_pads
+from srsql.engine.catalog.layout import derived, qids_of, raw_table, term_placeholders
+from srsql.engine.catalog.releases import with_shown_columns
 from srsql.engine.ingest.raw_tables import REJECTED, identifier
 from srsql.engine.ingest.records import call, drop_temporary, field_at, text_of
-from srsql.engine.warehouse.catalog import forgotten_pads
-from srsql.engine.warehouse.layout import derived, qids_of, raw_table, term_placeholders
-from srsql.engine.warehouse.releases import with_shown_columns
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.statements import (
     SPACES,
     SPACES_AND_QUOTES,
     column,
@@ -26,7 +26,7 @@ from srsql.engine.warehouse.statements import (
     union_all,
     with_rows,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
 
 TOPIC = "ingest/known_cases"

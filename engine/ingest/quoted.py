@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from srsql.engine.errors import DatasetError
-from srsql.engine.warehouse.statements import SPACES, query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import SPACES, query
+from srsql.engine.store.warehouse import Warehouse
 
 QUOTED_LINE = "srsql_quoted_line"
 """The temporary table of the lines that are no records by themselves."""

@@ -12,6 +12,16 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import known_term, normalized, trimmed
+from srsql.engine.catalog.layout import (
+    derived,
+    made_columns,
+    qids_of,
+    raw_columns,
+    raw_table,
+    source_columns,
+    term_placeholders,
+)
 from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest import units
 from srsql.engine.ingest.records import (
@@ -22,17 +32,7 @@ from srsql.engine.ingest.records import (
     known,
     text_of,
 )
-from srsql.engine.warehouse.catalog import known_term, normalized, trimmed
-from srsql.engine.warehouse.layout import (
-    derived,
-    made_columns,
-    qids_of,
-    raw_columns,
-    raw_table,
-    source_columns,
-    term_placeholders,
-)
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.statements import (
     SPACE,
     bare,
     column,
@@ -41,7 +41,7 @@ from srsql.engine.warehouse.statements import (
     query,
     temporary,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Table
 
 CODE = "srsql_code"

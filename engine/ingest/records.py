@@ -30,8 +30,8 @@ from srsql.engine.ingest.quoted import (
     split_quoted,
 )
 from srsql.engine.ingest.sources import CHUNK, Member, Unpacking, most_unpacked
-from srsql.engine.warehouse.scratch import private_folder
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.scratch import private_folder
+from srsql.engine.store.statements import (
     SPACE,
     SPACES,
     column,
@@ -40,7 +40,7 @@ from srsql.engine.warehouse.statements import (
     scalar_macro,
     temporary,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Source, Table
 
 RECORD = "srsql_record"

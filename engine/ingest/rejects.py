@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import trimmed
+from srsql.engine.catalog.layout import derived, qids_of, raw_table
 from srsql.engine.ingest import units
 from srsql.engine.ingest.raw_tables import (
     REJECTED,
@@ -24,9 +26,7 @@ from srsql.engine.ingest.raw_tables import (
     read_field,
 )
 from srsql.engine.ingest.records import RecordTable, call, is_null, known, text_of
-from srsql.engine.warehouse.catalog import trimmed
-from srsql.engine.warehouse.layout import derived, qids_of, raw_table
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.statements import (
     SPACES,
     column,
     create,
@@ -34,7 +34,7 @@ from srsql.engine.warehouse.statements import (
     temporary,
     with_rows,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
 from srsql.schemas.derived import Period
 

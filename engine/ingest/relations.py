@@ -18,8 +18,8 @@ from sqlglot import exp
 from srsql.engine.errors import IngestError, meant
 from srsql.engine.ingest.records import CONTROLS, RECORD, drop_temporary, plain_name
 from srsql.engine.ingest.sources import PeriodSource, RelationRows
-from srsql.engine.warehouse.statements import SPACES, column, create, query, table, temporary
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import SPACES, column, create, query, table, temporary
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
 
 PERIOD_KEY, PERIOD_TEXT = "srsql_period_key", "srsql_period_text"

@@ -13,8 +13,8 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from srsql.engine.catalog.periods import days_of, is_batch_of, may_overlap
 from srsql.engine.errors import IngestError
-from srsql.engine.warehouse.periods import days_of, is_batch_of, may_overlap
 from srsql.schemas import Dataset, builtin_names, load_dataset
 from srsql.schemas.outside import OutsideError, need_plain, need_within, open_plain
 

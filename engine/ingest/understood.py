@@ -15,16 +15,16 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import trimmed
+from srsql.engine.catalog.layout import derived, qids_of
 from srsql.engine.errors import IngestError, printable
 from srsql.engine.ingest import units
 from srsql.engine.ingest.encodings import OddLines, advice
 from srsql.engine.ingest.raw_tables import UNKNOWN_CODE, Place
 from srsql.engine.ingest.records import call, known, text_of
 from srsql.engine.ingest.rejects import FileKey
-from srsql.engine.warehouse.catalog import trimmed
-from srsql.engine.warehouse.layout import derived, qids_of
-from srsql.engine.warehouse.statements import SPACES, column, query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import SPACES, column, query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
 
 TOPIC = "ingest/understood"

@@ -14,9 +14,9 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import normalized
 from srsql.engine.errors import DatasetError
-from srsql.engine.warehouse.catalog import normalized
-from srsql.engine.warehouse.statements import SPACES, column
+from srsql.engine.store.statements import SPACES, column
 from srsql.schemas import Qid
 
 NOT_A_NUMBER, NO_UNIT, UNKNOWN_UNIT = "not a number", "no unit", "unknown unit"

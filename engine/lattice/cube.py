@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from srsql.engine.catalog.dimensions import Dimension
 from srsql.engine.errors import ReleaseError
-from srsql.engine.warehouse.dimensions import Dimension
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.udfs import Ints
 from srsql.udfs.lattice_node import Counts, Loss, PerturbedCounts
 

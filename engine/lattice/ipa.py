@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from srsql.engine.catalog.dimensions import Dimension
 from srsql.engine.errors import NoGroupError, ReleaseError
 from srsql.engine.lattice.cube import (
     Figures,
@@ -20,8 +21,7 @@ from srsql.engine.lattice.cube import (
     least_nodes,
     smallest_class,
 )
-from srsql.engine.warehouse.dimensions import Dimension
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.udfs import Ints
 from srsql.udfs.lattice_node import (
     Budget,

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from srsql.engine.errors import ReleaseError
-from srsql.engine.lattice.cube import Made
-from srsql.engine.warehouse.catalog import raw_term, trimmed
-from srsql.engine.warehouse.dimensions import (
+from srsql.engine.catalog.datasets import raw_term, trimmed
+from srsql.engine.catalog.dimensions import (
     Dimension,
     dimensions_of,
     informative_attribute,
@@ -17,7 +15,7 @@ from srsql.engine.warehouse.dimensions import (
     shown_columns,
     value_columns,
 )
-from srsql.engine.warehouse.layout import (
+from srsql.engine.catalog.layout import (
     NUMBER,
     ROWS,
     SOURCE,
@@ -25,9 +23,11 @@ from srsql.engine.warehouse.layout import (
     raw_table,
     store_of,
 )
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import STORE, column, create, query, table, temporary
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.catalog.releases import Release
+from srsql.engine.errors import ReleaseError
+from srsql.engine.lattice.cube import Made
+from srsql.engine.store.statements import STORE, column, create, query, table, temporary
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 CLASS = "class of the row"

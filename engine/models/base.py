@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
+from srsql.engine.catalog.releases import Release, TermFormat
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.feasibility import BY_THETA, Bounds, bound_symptoms
 from srsql.engine.grouping.parts import Parts, group_in_parts
@@ -17,7 +18,6 @@ from srsql.engine.grouping.qid_sets import group_by_sets, least_of
 from srsql.engine.grouping.reports import Records
 from srsql.engine.parameters import EpsilonScope, facts_of, parameter, read_fields
 from srsql.engine.parameters.takes import OneOf, Parsed, RefusedError, Whole
-from srsql.engine.warehouse.releases import Release, TermFormat
 from srsql.schemas import Dataset
 
 MOST = 1_000_000

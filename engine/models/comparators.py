@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
+from srsql.engine.catalog.releases import Release
 from srsql.engine.grouping.cases import gather_pieces
 from srsql.engine.grouping.feasibility import BY_SHARE, Bounds, bound_by_share
 from srsql.engine.grouping.patterns import Grouping, group_by_pattern, refine_groups
@@ -15,8 +16,7 @@ from srsql.engine.grouping.thresholds import MAX_DENOMINATOR
 from srsql.engine.models.base import MOST, GroupingModel, K
 from srsql.engine.parameters import facts_of, parameter
 from srsql.engine.parameters.takes import Amount, Whole
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import query
+from srsql.engine.store.statements import query
 
 OF_REPORTS = (
     "which counts reports: a region may be that of a single patient with several reports. It is "

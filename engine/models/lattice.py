@@ -9,6 +9,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from srsql.engine.catalog.dimensions import (
+    ALL,
+    FIRST,
+    Dimension,
+    informative_attribute,
+    requested_dimensions,
+)
+from srsql.engine.catalog.releases import Release
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.feasibility import Bounds, drop_withheld
 from srsql.engine.grouping.patterns import Grouping
@@ -34,16 +42,8 @@ from srsql.engine.models.perturbing import (
 from srsql.engine.models.terms_only import TermsOnlyModel
 from srsql.engine.parameters import Calibration, EpsilonScope, Noise, facts_of, parameter
 from srsql.engine.parameters.takes import Amount, Names, OneOf, Text, Whole
-from srsql.engine.warehouse.dimensions import (
-    ALL,
-    FIRST,
-    Dimension,
-    informative_attribute,
-    requested_dimensions,
-)
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.udfs.mechanisms import Source
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
+from srsql.engine.catalog.releases import Release
 from srsql.engine.grouping.perturbation import Perturbation, perturb
 from srsql.engine.models.base import Covered, GroupingModel, Growth
 from srsql.engine.parameters import Calibration, EpsilonScope, Noise, facts_of, parameter
 from srsql.engine.parameters.takes import Amount, OneOf
-from srsql.engine.warehouse.releases import Release
 from srsql.schemas import Dataset
 from srsql.udfs.mechanisms import MAX_EPSILON
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
 
+from srsql.engine.catalog.releases import Release, TermFormat
 from srsql.engine.grouping.feasibility import BY_SHARE, Bounds, bound_by_share
 from srsql.engine.grouping.patterns import Grouping
 from srsql.engine.models.base import GroupingModel, Output
 from srsql.engine.parameters import facts_of
-from srsql.engine.warehouse.releases import Release, TermFormat
-from srsql.engine.warehouse.statements import query
+from srsql.engine.store.statements import query
 
 
 @dataclass(frozen=True)

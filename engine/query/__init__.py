@@ -16,6 +16,25 @@ from typing import Any, ClassVar
 import duckdb
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import registered_dataset, text_key
+from srsql.engine.catalog.levels import (
+    Level,
+    add_names,
+    make_names,
+    told_of_levels,
+    value_with_several,
+)
+from srsql.engine.catalog.releases import (
+    counting_persons,
+    key_of,
+    not_released,
+    released_id,
+    shows_keys,
+    told_of_persons,
+    without_releases,
+)
+from srsql.engine.catalog.series import IMPORTED, PER_QUARTER
+from srsql.engine.catalog.waiting import has_waited
 from srsql.engine.errors import QueryError, one_line
 from srsql.engine.models import MODELS
 from srsql.engine.query.cluster_bounds import (
@@ -30,29 +49,10 @@ from srsql.engine.query.question import Counted, Question, read_question, undeci
 from srsql.engine.query.suppression import Hidden, hidden_by
 from srsql.engine.query.vocabulary import Views
 from srsql.engine.signals.rules import did_you_mean
-from srsql.engine.warehouse.catalog import registered_dataset, text_key
-from srsql.engine.warehouse.frames import Framed, Lines
-from srsql.engine.warehouse.levels import (
-    Level,
-    add_names,
-    make_names,
-    told_of_levels,
-    value_with_several,
-)
-from srsql.engine.warehouse.releases import (
-    counting_persons,
-    key_of,
-    not_released,
-    released_id,
-    shows_keys,
-    told_of_persons,
-    without_releases,
-)
-from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER
-from srsql.engine.warehouse.statements import column, table, union_all
-from srsql.engine.warehouse.statements import query as named_query
-from srsql.engine.warehouse.waiting import has_waited
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.frames import Framed, Lines
+from srsql.engine.store.statements import column, table, union_all
+from srsql.engine.store.statements import query as named_query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 _VIEWS = "query/views"

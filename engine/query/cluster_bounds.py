@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import text_key
+from srsql.engine.catalog.layout import CLUSTER, CLUSTERS
 from srsql.engine.errors import QueryError
 from srsql.engine.query.count_bounds import Composer
 from srsql.engine.query.question import Question
@@ -22,10 +24,8 @@ from srsql.engine.query.vocabulary import QUARTER, Item, Views, excerpt
 from srsql.engine.query.worlds import WORLD, depends_on_world
 from srsql.engine.signals.clusters import ClusterViews
 from srsql.engine.signals.rules import did_you_mean
-from srsql.engine.warehouse.catalog import text_key
-from srsql.engine.warehouse.layout import CLUSTER, CLUSTERS
-from srsql.engine.warehouse.statements import column, table, union_all
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import column, table, union_all
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 SIDES = ("drug", "reaction")

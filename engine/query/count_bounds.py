@@ -38,7 +38,7 @@ from srsql.engine.query.worlds import (
     truth_column,
 )
 from srsql.engine.signals.rules import granules
-from srsql.engine.warehouse.statements import column, table
+from srsql.engine.store.statements import column, table
 from srsql.schemas import Dataset
 
 

@@ -7,14 +7,14 @@ from typing import ClassVar
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import raw_term, term_key, trimmed
+from srsql.engine.catalog.layout import raw_table
+from srsql.engine.catalog.levels import HELD, TOPIC, Level, add_names, make_names
 from srsql.engine.errors import LevelError
 from srsql.engine.query import find_views
-from srsql.engine.warehouse.catalog import raw_term, term_key, trimmed
-from srsql.engine.warehouse.frames import Framed
-from srsql.engine.warehouse.layout import raw_table
-from srsql.engine.warehouse.levels import HELD, TOPIC, Level, add_names, make_names
-from srsql.engine.warehouse.statements import column, query, temporary, union_all
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.frames import Framed
+from srsql.engine.store.statements import column, query, temporary, union_all
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Sensitive
 
 

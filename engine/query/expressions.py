@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import term_key, text_key
 from srsql.engine.errors import QueryError
 from srsql.engine.query.limits import Limits, Scalar
 from srsql.engine.query.vocabulary import (
@@ -39,8 +40,7 @@ from srsql.engine.query.worlds import (
     union,
 )
 from srsql.engine.signals.rules import leaves
-from srsql.engine.warehouse.catalog import term_key, text_key
-from srsql.engine.warehouse.statements import column
+from srsql.engine.store.statements import column
 from srsql.schemas import Hierarchy, Qid
 
 COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)

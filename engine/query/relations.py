@@ -25,7 +25,7 @@ from srsql.engine.query.vocabulary import (
     refusal,
 )
 from srsql.engine.query.worlds import depends_on_world
-from srsql.engine.warehouse.statements import column
+from srsql.engine.store.statements import column
 from srsql.schemas import Dataset
 
 Joins = tuple[tuple[Item, exp.Expr | None], ...]

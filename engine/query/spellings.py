@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from srsql.engine.catalog.levels import HELD
 from srsql.engine.errors import QueryError
 from srsql.engine.query.coverage import original_terms, released_terms
-from srsql.engine.warehouse.frames import Framed
-from srsql.engine.warehouse.levels import HELD
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.frames import Framed
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Sensitive
 from srsql.schemas.dataset import TERM_KEY
 

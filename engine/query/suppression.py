@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 
+from srsql.engine.catalog.layout import key_column
+from srsql.engine.catalog.releases import ANY_VALUE, ONE_VALUE, most_suppressed, suppressing
 from srsql.engine.errors import QueryError
 from srsql.engine.query.question import Question
 from srsql.engine.query.vocabulary import Views, source_of
-from srsql.engine.warehouse.layout import key_column
-from srsql.engine.warehouse.releases import ANY_VALUE, ONE_VALUE, most_suppressed, suppressing
-from srsql.engine.warehouse.statements import column, table
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import column, table
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 SHARES = {

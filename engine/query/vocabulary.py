@@ -13,11 +13,11 @@ from typing import Literal, TypeVar
 
 from sqlglot import ErrorLevel, exp
 
+from srsql.engine.catalog.datasets import term_key
+from srsql.engine.catalog.layout import key_column
+from srsql.engine.catalog.levels import Level, name_of
 from srsql.engine.errors import QueryError
-from srsql.engine.warehouse.catalog import term_key
-from srsql.engine.warehouse.layout import key_column
-from srsql.engine.warehouse.levels import Level, name_of
-from srsql.engine.warehouse.statements import column, table
+from srsql.engine.store.statements import column, table
 from srsql.schemas import Dataset, Qid, Table
 
 QUARTER = "quarter"

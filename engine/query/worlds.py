@@ -23,7 +23,7 @@ from sqlglot import exp
 from srsql.engine.errors import QueryError
 from srsql.engine.query.vocabulary import Views
 from srsql.engine.signals.rules import granules, leaves
-from srsql.engine.warehouse.statements import column, table
+from srsql.engine.store.statements import column, table
 from srsql.schemas import Dataset, Qid
 
 _MISSING = exp.cast(exp.null(), "BIGINT")

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from srsql.engine.catalog.layout import store_of
 from srsql.engine.errors import LinkableError, ReleaseError
 from srsql.engine.measures import MeasureRow
 from srsql.engine.release.request import release_options
 from srsql.engine.risk.linkability import MAX_LINKABLE, link, other_releases
-from srsql.engine.warehouse.layout import store_of
-from srsql.engine.warehouse.statements import STORE, dotted, query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import STORE, dotted, query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.outside import json_of
 

@@ -13,13 +13,13 @@ from typing import Any, ClassVar, Literal
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import hmac_pads
+from srsql.engine.catalog.layout import IDENTITY, raw_table, same_id
+from srsql.engine.catalog.releases import Release, without_releases
+from srsql.engine.catalog.series import ORIGINAL, Series, find_series
 from srsql.engine.errors import LookUpError, ReleaseError
-from srsql.engine.warehouse.catalog import hmac_pads
-from srsql.engine.warehouse.frames import Framed
-from srsql.engine.warehouse.layout import IDENTITY, raw_table, same_id
-from srsql.engine.warehouse.releases import Release, without_releases
-from srsql.engine.warehouse.series import ORIGINAL, Series, find_series
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.frames import Framed
+from srsql.engine.store.statements import (
     column,
     create,
     dotted,
@@ -29,7 +29,7 @@ from srsql.engine.warehouse.statements import (
     temporary,
     with_rows,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 TOPIC = "release/ids"

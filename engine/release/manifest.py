@@ -8,6 +8,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from srsql.engine.catalog.layout import Built, store_of
+from srsql.engine.catalog.releases import PER, TERM_KEY_FACT, Release
 from srsql.engine.grouping.feasibility import InfeasibleValue
 from srsql.engine.grouping.parts import RULE
 from srsql.engine.grouping.thresholds import ThetaPolicy
@@ -16,11 +18,9 @@ from srsql.engine.models.base import BY_SETS, SUPPRESSES, GroupingModel
 from srsql.engine.risk.metrics import suppresses
 from srsql.engine.risk.persons import OF_PERSONS
 from srsql.engine.risk.singling_out import PUBLIC_SHARES
+from srsql.engine.store.statements import STORE, column, create, dotted, query, table
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.parameters import DisassociationParameters
-from srsql.engine.warehouse.layout import Built, store_of
-from srsql.engine.warehouse.releases import PER, TERM_KEY_FACT, Release
-from srsql.engine.warehouse.statements import STORE, column, create, dotted, query, table
-from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.version import __version__
 

@@ -16,6 +16,16 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from srsql.engine.catalog.datasets import registered_dataset
+from srsql.engine.catalog.releases import find_ingestion, staleness
+from srsql.engine.catalog.series import (
+    MAIN,
+    Remembered,
+    Series,
+    SeriesParameter,
+    store_parameters,
+    stored_parameters,
+)
 from srsql.engine.errors import ReleaseError, SrsqlError
 from srsql.engine.models import MODELS, make_model
 from srsql.engine.models.base import GroupingModel
@@ -36,19 +46,9 @@ from srsql.engine.release.request import (
     read_value,
     release_options,
 )
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters
-from srsql.engine.warehouse.catalog import registered_dataset
-from srsql.engine.warehouse.releases import find_ingestion, staleness
-from srsql.engine.warehouse.series import (
-    MAIN,
-    Remembered,
-    Series,
-    SeriesParameter,
-    store_parameters,
-    stored_parameters,
-)
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.outside import json_of
 

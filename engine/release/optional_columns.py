@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from srsql.engine.catalog.releases import OPTIONAL_COLUMNS, optional_columns
 from srsql.engine.errors import ReleaseError
 from srsql.engine.release.request import Request
-from srsql.engine.warehouse.releases import OPTIONAL_COLUMNS, optional_columns
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 

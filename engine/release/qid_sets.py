@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from srsql.engine.catalog.releases import QID_SETS, Release
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import SUPPRESS
 from srsql.engine.release.request import Request
 from srsql.engine.risk.qid_sets import union_shares
-from srsql.engine.warehouse.releases import QID_SETS, Release
 from srsql.schemas import Dataset
 
 

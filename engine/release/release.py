@@ -9,6 +9,16 @@ from typing import Any
 
 import duckdb
 
+from srsql.engine.catalog.layout import SHAPES, Built
+from srsql.engine.catalog.releases import (
+    NOT_IDS,
+    Release,
+    find_ingestion,
+    not_ingested,
+    perturbed,
+)
+from srsql.engine.catalog.series import Series, create_views, gaps, next_quarter, open_series
+from srsql.engine.catalog.waiting import carried_from, has_waited, taking_in
 from srsql.engine.checks import Asked, Evidence, term_chunks
 from srsql.engine.checks.registry import judged, prove, require_bounds
 from srsql.engine.checks.series import check_whole_series
@@ -31,6 +41,7 @@ from srsql.engine.grouping.suppression import (
 )
 from srsql.engine.grouping.thresholds import apply_theta, check_called
 from srsql.engine.ingest import Intake
+from srsql.engine.lake.lake import lies_in_lake, need_periods
 from srsql.engine.lattice.rows import build_rows
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.models.base import COUNTS_PERSONS
@@ -104,25 +115,14 @@ from srsql.engine.risk.singling_out import (
     measure_singling_out,
     public_shares,
 )
+from srsql.engine.store import doors
+from srsql.engine.store.optional import need
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.baskets import build_term_tables
 from srsql.engine.terms.disassociate import not_held
 from srsql.engine.terms.generalize import MAKING
-from srsql.engine.warehouse.carriers import Carrier, local_carrier
-from srsql.engine.warehouse.extras import need
-from srsql.engine.warehouse.lake import lies_in_lake, need_periods
-from srsql.engine.warehouse.layout import SHAPES, Built
-from srsql.engine.warehouse.releases import (
-    NOT_IDS,
-    Release,
-    find_ingestion,
-    not_ingested,
-    perturbed,
-)
-from srsql.engine.warehouse.series import Series, create_views, gaps, next_quarter, open_series
-from srsql.engine.warehouse.spark_session import SparkAt
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.waiting import carried_from, has_waited, taking_in
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.workers.carriers import Carrier, local_carrier
 from srsql.schemas import Dataset
 from srsql.udfs.kernels import loading_kernels
 
@@ -491,7 +491,7 @@ def carried(
         return
     if carrier is not None:
         raise ReleaseError("--spark takes the place of a carrier: leave one of them out")
-    with SparkAt(request.spark, warehouse.scratch) as spark:
+    with doors.opened("spark")(request.spark, warehouse.scratch) as spark:
         yield replace(request, carrier=spark)
 
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from srsql.engine.catalog.series import MAIN, USUAL_IDS, Ids, Remembered
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Knowledge, load_knowledge
 from srsql.engine.grouping.duplicates import LEAST
@@ -44,9 +45,7 @@ from srsql.engine.parameters.takes import (
 )
 from srsql.engine.risk.linkability import MAX_LINKABLE
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters, make_terms
-from srsql.engine.warehouse.carriers import Carrier
-from srsql.engine.warehouse.series import MAIN, USUAL_IDS, Ids, Remembered
-from srsql.engine.warehouse.spark_session import ADDRESSES
+from srsql.engine.workers.carriers import ADDRESSES, Carrier
 from srsql.schemas.dataset import TERM_KEY
 
 Progress = Callable[[str], None]

@@ -7,25 +7,25 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from srsql.engine.errors import ReleaseError
-from srsql.engine.grouping.perturbation import budgets
-from srsql.engine.models import MODELS
-from srsql.engine.models.base import GroupingModel
-from srsql.engine.release.request import Request
-from srsql.engine.release.series_commands import chosen_text, every_series
-from srsql.engine.warehouse.frames import Framed
-from srsql.engine.warehouse.lake import lake_info
-from srsql.engine.warehouse.layout import ROWS, SHAPES
-from srsql.engine.warehouse.releases import (
+from srsql.engine.catalog.layout import ROWS, SHAPES
+from srsql.engine.catalog.releases import (
     Release,
     keep_key,
     series_over_lattice,
     staleness,
 )
-from srsql.engine.warehouse.runs import ALL, runs
-from srsql.engine.warehouse.series import PER_QUARTER, Series, schema_of, series_views
-from srsql.engine.warehouse.statements import STORE, column, dotted, query, temporary
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.catalog.series import PER_QUARTER, Series, schema_of, series_views
+from srsql.engine.errors import ReleaseError
+from srsql.engine.grouping.perturbation import budgets
+from srsql.engine.lake.lake import lake_info
+from srsql.engine.models import MODELS
+from srsql.engine.models.base import GroupingModel
+from srsql.engine.release.request import Request
+from srsql.engine.release.series_commands import chosen_text, every_series
+from srsql.engine.store.frames import Framed
+from srsql.engine.store.runs import ALL, runs
+from srsql.engine.store.statements import STORE, column, dotted, query, temporary
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 TOPIC = "release/series"

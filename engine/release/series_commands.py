@@ -6,13 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from srsql.engine.errors import ReleaseError
-from srsql.engine.parameters import Parameter, option_name, unknown_option
-from srsql.engine.release.memory import compared, inherited, need_consent_to_change, remember
-from srsql.engine.release.request import Request, make_request, release_options
-from srsql.engine.release.terms import family_of
-from srsql.engine.release.waiting import need_no_order
-from srsql.engine.warehouse.series import (
+from srsql.engine.catalog.series import (
     IMPORTED,
     SeriesParameter,
     check_name,
@@ -22,8 +16,14 @@ from srsql.engine.warehouse.series import (
     stored_parameters,
     without_calendar,
 )
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.errors import ReleaseError
+from srsql.engine.parameters import Parameter, option_name, unknown_option
+from srsql.engine.release.memory import compared, inherited, need_consent_to_change, remember
+from srsql.engine.release.request import Request, make_request, release_options
+from srsql.engine.release.terms import family_of
+from srsql.engine.release.waiting import need_no_order
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 

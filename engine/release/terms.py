@@ -9,6 +9,10 @@ from functools import partial
 
 from sqlglot import exp
 
+from srsql.engine.catalog.layout import region_columns
+from srsql.engine.catalog.released_terms import PublishedTerms
+from srsql.engine.catalog.releases import Release
+from srsql.engine.catalog.series import ORIGINAL, PER_QUARTER, Ids, Series
 from srsql.engine.checks.term_chunks import longest_unproved
 from srsql.engine.checks.whole_rows import (
     inferred,
@@ -21,18 +25,14 @@ from srsql.engine.grouping.feasibility import withhold_all
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.request import Request
 from srsql.engine.release.views import public_regions
+from srsql.engine.store.statements import column, query, temporary
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.baskets import check_attributes, load_baskets, load_rows
 from srsql.engine.terms.disassociate import Judge, keep_apart, most_of_an_item
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.terms.parameters import ALL, DisassociationParameters
 from srsql.engine.terms.policies import put_chosen
-from srsql.engine.warehouse.carriers import Carrier
-from srsql.engine.warehouse.layout import region_columns
-from srsql.engine.warehouse.released_terms import PublishedTerms
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.series import ORIGINAL, PER_QUARTER, Ids, Series
-from srsql.engine.warehouse.statements import column, query, temporary
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.workers.carriers import Carrier
 from srsql.schemas import Dataset
 
 TOPIC = "release/terms"

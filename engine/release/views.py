@@ -11,10 +11,8 @@ from collections.abc import Callable, Collection
 import sqlglot
 from sqlglot import exp
 
-from srsql.engine.grouping.perturbation import published_values
-from srsql.engine.grouping.suppression import HIDDEN, list_hidden
-from srsql.engine.warehouse.catalog import raw_term
-from srsql.engine.warehouse.layout import (
+from srsql.engine.catalog.datasets import raw_term
+from srsql.engine.catalog.layout import (
     CLUSTER,
     IDENTITY,
     REGION,
@@ -27,8 +25,10 @@ from srsql.engine.warehouse.layout import (
     store_of,
     term_placeholders,
 )
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.statements import (
+from srsql.engine.catalog.releases import Release
+from srsql.engine.grouping.perturbation import published_values
+from srsql.engine.grouping.suppression import HIDDEN, list_hidden
+from srsql.engine.store.statements import (
     STORE,
     column,
     create,

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from srsql.engine.catalog.releases import Release
+from srsql.engine.catalog.series import ORIGINAL, Series
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.patterns import FOR_WANT_OF_A_GROUP
 from srsql.engine.ingest.records import plain_name
 from srsql.engine.release.request import Request
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.series import ORIGINAL, Series
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.dataset import read_from
 

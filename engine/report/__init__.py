@@ -18,6 +18,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from srsql.engine.audit.plan import AuditOptions
+from srsql.engine.catalog.public_database import BATCH, RowsOf
+from srsql.engine.catalog.releases import released_id, without_releases
+from srsql.engine.catalog.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.errors import ReportError
 from srsql.engine.report.imported_quarter import imported_quarter
 from srsql.engine.report.internal_quarter import Subject, internal_quarter, read_subject
@@ -28,12 +31,9 @@ from srsql.engine.report.public_edition import (
     public_quarter,
     public_series,
 )
-from srsql.engine.warehouse.public_database import BATCH, RowsOf
-from srsql.engine.warehouse.releases import released_id, without_releases
-from srsql.engine.warehouse.scratch import put_beside
-from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series
-from srsql.engine.warehouse.statements import query, table
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.scratch import put_beside
+from srsql.engine.store.statements import query, table
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 Edition = Literal["internal", "public", "imported"]

@@ -8,6 +8,8 @@ from typing import Any
 
 from srsql.engine.audit.audit import AuditRow, audit
 from srsql.engine.audit.plan import AuditOptions
+from srsql.engine.catalog.releases import Release, as_released, is_parted, staleness
+from srsql.engine.catalog.series import IDS, awaited_cases
 from srsql.engine.checks import catalog_facts
 from srsql.engine.checks.registry import judged
 from srsql.engine.checks.series import measure_series
@@ -36,10 +38,8 @@ from srsql.engine.risk.linkability import measure_linkability
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, shares_at_ends, worthless_values
 from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out
-from srsql.engine.warehouse.releases import Release, as_released, is_parted, staleness
-from srsql.engine.warehouse.series import IDS, awaited_cases
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.outside import json_of
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 from srsql.engine.audit.audit import AuditRow, audit
 from srsql.engine.audit.plan import AuditOptions
+from srsql.engine.catalog.releases import staleness
+from srsql.engine.catalog.series import IDS, IMPORTED, awaited_cases
 from srsql.engine.report.drawing import Line, lines, stacked
 from srsql.engine.report.glossary import (
     beside_region,
@@ -17,10 +19,8 @@ from srsql.engine.report.glossary import (
 from srsql.engine.report.imported_quarter import UNTOLD, not_told, verdict_sentence
 from srsql.engine.report.internal_quarter import read_subject
 from srsql.engine.report.page import Fact, Figure, Page, Table, Value, render
-from srsql.engine.warehouse.releases import staleness
-from srsql.engine.warehouse.series import IDS, IMPORTED, awaited_cases
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from srsql.engine.report.drawing import Image, number, plain, scheme_css
-from srsql.engine.warehouse.extras import installed
+from srsql.engine.store.optional import installed
 from srsql.schemas.glossary import term
 from srsql.version import __version__
 

@@ -16,6 +16,14 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
+from srsql.engine.catalog.public_database import (
+    PublicSeries,
+    RowsOf,
+    fill,
+    limits_of,
+    public_connection,
+)
+from srsql.engine.catalog.series import IDS
 from srsql.engine.models import MODELS
 from srsql.engine.report.drawing import lines, stacked
 from srsql.engine.report.glossary import (
@@ -36,16 +44,8 @@ from srsql.engine.report.shapes import (
 )
 from srsql.engine.report.signal_figures import strongest, strongest_blocks
 from srsql.engine.signals.results import Signal
-from srsql.engine.warehouse.public_database import (
-    PublicSeries,
-    RowsOf,
-    fill,
-    limits_of,
-    public_connection,
-)
-from srsql.engine.warehouse.series import IDS
-from srsql.engine.warehouse.statements import table
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import table
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 _SPECIAL = frozenset({"guarantee", "thresholds", "withheld_cases", "withheld_reports"})

@@ -13,16 +13,16 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import term_key
+from srsql.engine.catalog.layout import region_columns
+from srsql.engine.catalog.releases import Release, published_key
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
 from srsql.engine.risk.metrics import worthless_values
 from srsql.engine.risk.row_candidates import EMPTY_IS_ANYTHING
 from srsql.engine.risk.singling_out import AS_ANYTHING, PERCENT
-from srsql.engine.warehouse.catalog import term_key
-from srsql.engine.warehouse.layout import region_columns
-from srsql.engine.warehouse.releases import Release, published_key
-from srsql.engine.warehouse.statements import column, query, table, union_all, with_rows
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import column, query, table, union_all, with_rows
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
 _RELEASE, _SHAPES = "report/release", "report/shapes"

@@ -13,6 +13,7 @@ from pathlib import Path
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure as Canvas
 
+from srsql.engine.catalog.releases import Release
 from srsql.engine.errors import SignalError
 from srsql.engine.report.drawing import (
     BLUE,
@@ -33,9 +34,8 @@ from srsql.engine.signals import Sifted, signals
 from srsql.engine.signals.results import Agreement, Judged, Measures, Signal, agreed, judged
 from srsql.engine.signals.rules import AGE, Condition
 from srsql.engine.signals.trends import Trend, TrendPoint
-from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.scratch import put_beside
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.scratch import put_beside
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.glossary import term
 

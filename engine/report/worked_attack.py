@@ -8,10 +8,10 @@ from typing import Any
 
 from srsql.engine.audit.attack import Attack, Besides, Inference, attack
 from srsql.engine.audit.evidence import GroupEvidence
+from srsql.engine.catalog.releases import Release
 from srsql.engine.report.glossary import exclusion_meaning
 from srsql.engine.report.page import Figure, Table
 from srsql.engine.report.quarter_figures import steps
-from srsql.engine.warehouse.releases import Release
 
 REGIONS = 20
 """Regions of candidates in the table."""

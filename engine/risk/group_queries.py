@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import term_key
+from srsql.engine.catalog.layout import ROWS
 from srsql.engine.errors import QueryError
-from srsql.engine.warehouse.catalog import term_key
-from srsql.engine.warehouse.layout import ROWS
-from srsql.engine.warehouse.statements import column, query, table, with_rows
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import column, query, table, with_rows
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
 

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import raw_term, term_keys
+from srsql.engine.catalog.dimensions import informative_attribute
+from srsql.engine.catalog.layout import derived, raw_table
 from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.group_queries import (
     AgeGroup,
@@ -19,11 +22,8 @@ from srsql.engine.risk.group_queries import (
     counted,
     node_share,
 )
-from srsql.engine.warehouse.catalog import raw_term, term_keys
-from srsql.engine.warehouse.dimensions import informative_attribute
-from srsql.engine.warehouse.layout import derived, raw_table
-from srsql.engine.warehouse.statements import column, query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import column, query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
 FEWEST = 2

@@ -15,13 +15,13 @@ from typing import ClassVar
 
 from sqlglot import exp
 
+from srsql.engine.catalog.layout import in_units, store_of
+from srsql.engine.catalog.releases import as_released, is_parted, perturbed_positions
 from srsql.engine.errors import AuditError
 from srsql.engine.risk import linkability
-from srsql.engine.warehouse.frames import Framed
-from srsql.engine.warehouse.layout import in_units, store_of
-from srsql.engine.warehouse.releases import as_released, is_parted, perturbed_positions
-from srsql.engine.warehouse.statements import column, create, query, table, union_all
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.frames import Framed
+from srsql.engine.store.statements import column, create, query, table, union_all
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
 TOPIC = "risk/joined_series"

@@ -15,11 +15,11 @@ from typing import Literal
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import registered_dataset, trimmed
+from srsql.engine.catalog.layout import store_of
+from srsql.engine.catalog.releases import perturbed_positions
 from srsql.engine.measures import MeasureRow
-from srsql.engine.warehouse.catalog import registered_dataset, trimmed
-from srsql.engine.warehouse.layout import store_of
-from srsql.engine.warehouse.releases import perturbed_positions
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.statements import (
     STORE,
     column,
     create,
@@ -30,7 +30,7 @@ from srsql.engine.warehouse.statements import (
     temporary,
     union_all,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 TOPIC = "risk/linkability"

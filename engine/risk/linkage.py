@@ -15,11 +15,11 @@ from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
+from srsql.engine.catalog.datasets import term_keys
 from srsql.engine.errors import DatasetError
 from srsql.engine.measures import MeasureRow
-from srsql.engine.warehouse.catalog import term_keys
-from srsql.engine.warehouse.statements import dotted, query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import dotted, query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 from srsql.schemas.outside import read_text
 

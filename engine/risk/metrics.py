@@ -10,6 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from srsql.engine.catalog.datasets import registered_dataset, term_keys
+from srsql.engine.catalog.released_terms import ALL, PublishedNodes, PublishedTerms
+from srsql.engine.catalog.releases import ReleasedTerms, key_of, released_terms
+from srsql.engine.catalog.series import IMPORTED
 from srsql.engine.errors import PolicyError
 from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.persons import measure_persons
@@ -33,14 +37,10 @@ from srsql.engine.risk.term_loss import (
     matching_errors,
     random_sets,
 )
+from srsql.engine.store.statements import literal, query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.itemsets import frequent_itemsets
 from srsql.engine.terms.policies import UtilityPolicy
-from srsql.engine.warehouse.catalog import registered_dataset, term_keys
-from srsql.engine.warehouse.released_terms import ALL, PublishedNodes, PublishedTerms
-from srsql.engine.warehouse.releases import ReleasedTerms, key_of, released_terms
-from srsql.engine.warehouse.series import IMPORTED
-from srsql.engine.warehouse.statements import literal, query
-from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 TOPIC = "risk/metrics"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from srsql.engine.measures import MeasureRow
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 
 Told = TypeVar("Told")
 REACHED, LEAST = "reached_by_duplicates", "least_persons"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from srsql.engine.catalog.releases import qid_sets
 from srsql.engine.measures import MeasureRow
-from srsql.engine.warehouse.releases import qid_sets
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 UNION_SHARES = {

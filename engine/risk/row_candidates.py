@@ -23,13 +23,13 @@ from math import comb, fsum
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import registered_dataset
+from srsql.engine.catalog.layout import CLUSTER, CLUSTERS, store_of
+from srsql.engine.catalog.released_terms import Items
+from srsql.engine.catalog.releases import ReleasedTerms, as_released, released_terms
 from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.term_counts import load_originals
-from srsql.engine.warehouse.catalog import registered_dataset
-from srsql.engine.warehouse.layout import CLUSTER, CLUSTERS, store_of
-from srsql.engine.warehouse.released_terms import Items
-from srsql.engine.warehouse.releases import ReleasedTerms, as_released, released_terms
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.statements import (
     STORE,
     column,
     create,
@@ -40,7 +40,7 @@ from srsql.engine.warehouse.statements import (
     temporary,
     with_rows,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 TOPIC = "risk/row_candidates"

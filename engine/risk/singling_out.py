@@ -12,6 +12,10 @@ from typing import Any
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import raw_term, trimmed
+from srsql.engine.catalog.layout import raw_table, same_id
+from srsql.engine.catalog.releases import key_of, over_lattice
+from srsql.engine.catalog.series import IMPORTED
 from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.row_candidates import (
     EMPTY_IS_ANYTHING,
@@ -19,11 +23,7 @@ from srsql.engine.risk.row_candidates import (
     both_readings,
     measure_row_candidates,
 )
-from srsql.engine.warehouse.catalog import raw_term, trimmed
-from srsql.engine.warehouse.layout import raw_table, same_id
-from srsql.engine.warehouse.releases import key_of, over_lattice
-from srsql.engine.warehouse.series import IMPORTED
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.statements import (
     column,
     create,
     dotted,
@@ -32,7 +32,7 @@ from srsql.engine.warehouse.statements import (
     temporary,
     union_all,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Sensitive
 from srsql.schemas.derived import claim_text, rule_text
 

@@ -13,16 +13,16 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from srsql.engine.warehouse.catalog import raw_term, term_key
-from srsql.engine.warehouse.layout import raw_table
-from srsql.engine.warehouse.released_terms import (
+from srsql.engine.catalog.datasets import raw_term, term_key
+from srsql.engine.catalog.layout import raw_table
+from srsql.engine.catalog.released_terms import (
     ALL,
     PublishedNodes,
     PublishedTerms,
     put_sets,
 )
-from srsql.engine.warehouse.releases import ReleasedTerms, TermFormat
-from srsql.engine.warehouse.statements import (
+from srsql.engine.catalog.releases import ReleasedTerms, TermFormat
+from srsql.engine.store.statements import (
     column,
     create,
     literal,
@@ -33,7 +33,7 @@ from srsql.engine.warehouse.statements import (
     union_all,
     with_rows,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 

@@ -9,11 +9,11 @@ import random
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from srsql.engine.catalog.released_terms import put_sets
 from srsql.engine.risk.term_counts import Answering, count_terms
+from srsql.engine.store.statements import literal, query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.policies import UtilityPolicy, put_policy
-from srsql.engine.warehouse.released_terms import put_sets
-from srsql.engine.warehouse.statements import literal, query
-from srsql.engine.warehouse.warehouse import Warehouse
 
 ESTIMATES = ("expected", "reconstructed")
 """What C_A and M_A can be: the mean over reconstructed datasets, or one of them (the paper's)."""

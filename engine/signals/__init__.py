@@ -17,6 +17,16 @@ from typing import Any
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import normalized_texts, term_keys
+from srsql.engine.catalog.levels import told_of_levels
+from srsql.engine.catalog.releases import (
+    counting_persons,
+    key_of,
+    not_released,
+    shows_keys,
+    without_releases,
+)
+from srsql.engine.catalog.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.errors import SignalError
 from srsql.engine.models import MODELS
 from srsql.engine.signals.cases import (
@@ -57,19 +67,9 @@ from srsql.engine.signals.rules import (
     intervals,
 )
 from srsql.engine.signals.strata import Parted, Stratum, parted
-from srsql.engine.warehouse.catalog import normalized_texts, term_keys
-from srsql.engine.warehouse.extras import installed
-from srsql.engine.warehouse.levels import told_of_levels
-from srsql.engine.warehouse.releases import (
-    counting_persons,
-    key_of,
-    not_released,
-    shows_keys,
-    without_releases,
-)
-from srsql.engine.warehouse.series import IMPORTED, PER_QUARTER, find_series
-from srsql.engine.warehouse.statements import column, dotted, query, temporary
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.optional import installed
+from srsql.engine.store.statements import column, dotted, query, temporary
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 LEAST = 3

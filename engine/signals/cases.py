@@ -11,19 +11,19 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from srsql.engine.errors import SignalError
-from srsql.engine.signals.clusters import ToldPairs, cluster_tables, item_records
-from srsql.engine.signals.rules import AGE, SEX, Counting, Rule, did_you_mean, granules, leaves
-from srsql.engine.warehouse.catalog import normalized, raw_term, term_key, term_keys
-from srsql.engine.warehouse.layout import derived, key_column, raw_table
-from srsql.engine.warehouse.levels import Level, add_names, make_names, name_of
-from srsql.engine.warehouse.releases import (
+from srsql.engine.catalog.datasets import normalized, raw_term, term_key, term_keys
+from srsql.engine.catalog.layout import derived, key_column, raw_table
+from srsql.engine.catalog.levels import Level, add_names, make_names, name_of
+from srsql.engine.catalog.releases import (
     ANY_VALUE,
     ONE_VALUE,
     most_suppressed,
     suppressing,
 )
-from srsql.engine.warehouse.statements import (
+from srsql.engine.errors import SignalError
+from srsql.engine.signals.clusters import ToldPairs, cluster_tables, item_records
+from srsql.engine.signals.rules import AGE, SEX, Counting, Rule, did_you_mean, granules, leaves
+from srsql.engine.store.statements import (
     column,
     create,
     query,
@@ -31,7 +31,7 @@ from srsql.engine.warehouse.statements import (
     temporary,
     union_all,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Hierarchy, Qid, Signals
 
 RELEASED, ORIGINAL = "released", "original"

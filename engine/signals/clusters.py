@@ -44,12 +44,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from srsql.engine.catalog.layout import CLUSTER, CLUSTERS
+from srsql.engine.catalog.released_terms import PublishedTerms
 from srsql.engine.errors import SignalError
 from srsql.engine.risk.term_counts import item_mean
-from srsql.engine.warehouse.layout import CLUSTER, CLUSTERS
-from srsql.engine.warehouse.released_terms import PublishedTerms
-from srsql.engine.warehouse.statements import column, dotted, table, union_all
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import column, dotted, table, union_all
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 RECORDS, ITEMS = "record_chunk", "item_chunk"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from srsql.engine.catalog.levels import told_of_levels
 from srsql.engine.signals import (
     Asked,
     dropped_cases,
@@ -14,8 +15,7 @@ from srsql.engine.signals import (
 )
 from srsql.engine.signals.cases import ORIGINAL
 from srsql.engine.signals.rules import Condition, Counting, Missing
-from srsql.engine.warehouse.levels import told_of_levels
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 
 
 @dataclass(frozen=True)

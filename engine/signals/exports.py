@@ -24,6 +24,8 @@ from typing import Any, Literal
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import term_keys
+from srsql.engine.catalog.releases import staleness
 from srsql.engine.errors import SignalError
 from srsql.engine.measures import MeasureRow
 from srsql.engine.release.exposure import Consent, links_handed_on
@@ -32,11 +34,9 @@ from srsql.engine.signals.cases import RELEASED, Scope, load_wanted, side_table
 from srsql.engine.signals.counted import Counted, counted
 from srsql.engine.signals.rules import USUAL, Condition, Counting, Rule
 from srsql.engine.signals.strata import BY
-from srsql.engine.warehouse.catalog import term_keys
-from srsql.engine.warehouse.releases import staleness
-from srsql.engine.warehouse.scratch import put_folder
-from srsql.engine.warehouse.statements import column, query, table, temporary, with_rows
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.scratch import put_folder
+from srsql.engine.store.statements import column, query, table, temporary, with_rows
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.hierarchy import Hierarchy, HierarchyError, load_hierarchy
 

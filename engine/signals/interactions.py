@@ -15,8 +15,8 @@ from srsql.engine.signals.cases import load_wanted
 from srsql.engine.signals.counted import Counted, counted
 from srsql.engine.signals.results import Verdict
 from srsql.engine.signals.rules import USUAL, Condition, Counting, Rule
-from srsql.engine.warehouse.frames import Framed
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.frames import Framed
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 

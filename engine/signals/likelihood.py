@@ -21,8 +21,8 @@ from srsql.engine.signals import ask, weighed
 from srsql.engine.signals.cases import ORIGINAL, RELEASED, load_wanted
 from srsql.engine.signals.counted import Counted, counted
 from srsql.engine.signals.rules import USUAL, Counting, Rule
-from srsql.engine.warehouse.frames import Framed
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.frames import Framed
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 LEVEL = 0.05

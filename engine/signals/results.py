@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, overload
 import pyarrow as pa
 
 from srsql.engine.signals.rules import Condition, Missing
-from srsql.engine.warehouse.frames import Framed
+from srsql.engine.store.frames import Framed
 
 Verdict = Literal["holds", "does not", "undecided"]
 """Of a criterion: met in every world of the regions, in none, or in some (``signal_verdicts``)."""

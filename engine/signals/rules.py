@@ -12,10 +12,10 @@ from typing import Literal
 
 from sqlglot import exp
 
+from srsql.engine.catalog.levels import Level
 from srsql.engine.errors import SignalError
-from srsql.engine.warehouse.levels import Level
-from srsql.engine.warehouse.statements import column
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import column
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Hierarchy, Qid
 from srsql.schemas.outside import open_text
 

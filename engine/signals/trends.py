@@ -24,9 +24,9 @@ from srsql.engine.signals.cases import (
 from srsql.engine.signals.counted import Counted, counted
 from srsql.engine.signals.results import Measures
 from srsql.engine.signals.rules import USUAL, Counting, Rule
-from srsql.engine.warehouse.frames import Framed
-from srsql.engine.warehouse.statements import column, temporary
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.frames import Framed
+from srsql.engine.store.statements import column, temporary
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 Span = Literal["period", "cumulative"]

@@ -12,10 +12,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from srsql.engine.catalog.datasets import dataset_names
+from srsql.engine.catalog.releases import find_ingestion
+from srsql.engine.catalog.series import check_name, find_series, stored_parameters
 from srsql.engine.errors import AdviseError, CompareError, SrsqlError
 from srsql.engine.models import MODELS
 from srsql.engine.release.memory import series_request
 from srsql.engine.release.series import check_turn
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.study.choice import (
     Bounds,
     judge,
@@ -50,11 +55,6 @@ from srsql.engine.study.settings import (
     settings,
 )
 from srsql.engine.terms.parameters import ALL
-from srsql.engine.warehouse.catalog import dataset_names
-from srsql.engine.warehouse.releases import find_ingestion
-from srsql.engine.warehouse.series import check_name, find_series, stored_parameters
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 

@@ -20,8 +20,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from srsql.engine.store.optional import installed, lacking
 from srsql.engine.study.results import Column, Conditions, Row, hold
-from srsql.engine.warehouse.extras import installed, lacking
 
 PAPERS = ("lin_2016", "huang_2021", "wu_2022", "loukides_2014", "lee_2020")
 """Files of claims and figures, in the order in which they are shown."""

@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from srsql.engine.catalog.levels import content_of_levels
 from srsql.engine.errors import CompareError, ReleaseError
 from srsql.engine.grouping.thresholds import ThetaPolicy, parse_theta
 from srsql.engine.models import MODELS
@@ -19,7 +20,6 @@ from srsql.engine.parameters.takes import Names, RefusedError, Several, Whole
 from srsql.engine.release.request import TERMS, Request, make_request, release_options
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.terms.policies import PolicyChoice, parse_policy
-from srsql.engine.warehouse.levels import content_of_levels
 from srsql.schemas.outside import read_bytes
 
 FORMAT = 4

@@ -17,9 +17,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
 from srsql.engine.errors import CompareError, SrsqlError
 from srsql.engine.parameters.takes import Amount, Whole
+from srsql.engine.store.frames import Framed, csv_safe
+from srsql.engine.store.scratch import put_beside
 from srsql.engine.study.grid import COMPARED, Cell
-from srsql.engine.warehouse.frames import Framed, csv_safe
-from srsql.engine.warehouse.scratch import put_beside
 from srsql.schemas.outside import json_of, read_text
 
 _VARIED = tuple(name for name in COMPARED if name != "theta")

@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from srsql.engine.catalog.datasets import dataset_names
+from srsql.engine.catalog.releases import not_ingested
 from srsql.engine.errors import CompareError, SrsqlError
 from srsql.engine.release.request import is_range, range_ends
+from srsql.engine.store.database_file import LEAST_MEMORY
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.study.grid import Cell, Rules
-from srsql.engine.warehouse.catalog import dataset_names
-from srsql.engine.warehouse.database_file import LEAST_MEMORY
-from srsql.engine.warehouse.releases import not_ingested
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.version import __version__
 

@@ -7,10 +7,10 @@ from functools import partial
 
 from sqlglot import exp
 
-from srsql.engine.warehouse.lake import take_in, taken_in
-from srsql.engine.warehouse.layout import raw_table
-from srsql.engine.warehouse.statements import column, create, query, temporary
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.catalog.layout import raw_table
+from srsql.engine.lake.lake import take_in, taken_in
+from srsql.engine.store.statements import column, create, query, temporary
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 SAMPLED = "srsql_sampled_report"

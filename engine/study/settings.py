@@ -13,11 +13,11 @@ from srsql.engine.parameters import parameter, read_fields, strict_class
 from srsql.engine.parameters.takes import Flag, Names, Real, Several, Whole
 from srsql.engine.release.request import release_options
 from srsql.engine.risk.singling_out import PERCENT
+from srsql.engine.store.frames import Framed
 from srsql.engine.study.grid import Cell, Grid, cells, with_options
 from srsql.engine.study.results import Row
 from srsql.engine.study.row_settings import KNOWN, MODEL, TIMES, RowAdvice, RowSetting
 from srsql.engine.terms.parameters import ALL, DISASSOCIATE
-from srsql.engine.warehouse.frames import Framed
 
 FIRST = (DEFAULT_MODEL, "ppms-dp-num")
 """Models for a series that has no release yet: both may be published."""

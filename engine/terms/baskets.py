@@ -11,10 +11,8 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 
-from srsql.engine.errors import ReleaseError
-from srsql.engine.terms.parameters import DisassociationParameters
-from srsql.engine.warehouse.catalog import normalized, raw_term
-from srsql.engine.warehouse.layout import (
+from srsql.engine.catalog.datasets import normalized, raw_term
+from srsql.engine.catalog.layout import (
     CLUSTERS,
     COLUMNS,
     REGION,
@@ -25,7 +23,8 @@ from srsql.engine.warehouse.layout import (
     source_of,
     store_of,
 )
-from srsql.engine.warehouse.statements import (
+from srsql.engine.errors import ReleaseError
+from srsql.engine.store.statements import (
     STORE,
     column,
     create,
@@ -35,7 +34,8 @@ from srsql.engine.warehouse.statements import (
     union_all,
     with_rows,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
+from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.schemas import Dataset
 
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from srsql.engine.catalog.datasets import term_key as key_of_term
 from srsql.engine.errors import NoGroupError, ReleaseError
+from srsql.engine.store.statements import column, query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.parameters import DisassociationParameters
-from srsql.engine.warehouse.carriers import Carrier, Work, carry_rows
-from srsql.engine.warehouse.catalog import term_key as key_of_term
-from srsql.engine.warehouse.statements import column, query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.workers.carriers import Carrier, Work, carry_rows
 
 PARTNERS = 16
 """Clusters that one meets in the list of each term that it could share."""

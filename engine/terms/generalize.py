@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from srsql.engine.catalog.releases import TermFormat
 from srsql.engine.errors import ReleaseError
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.disassociate import Judge, make_chunks
 from srsql.engine.terms.parameters import DisassociationParameters
-from srsql.engine.warehouse.carriers import Carrier
-from srsql.engine.warehouse.releases import TermFormat
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.workers.carriers import Carrier
 
 
 def generalize_terms(

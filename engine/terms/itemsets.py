@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from srsql.engine.errors import PolicyError
-from srsql.engine.warehouse.statements import literal, query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import literal, query
+from srsql.engine.store.warehouse import Warehouse
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from srsql.engine.catalog.releases import ReleasedTerms, TermFormat
 from srsql.engine.errors import ReleaseError
 from srsql.engine.parameters import declared, option_name, parameter, read_fields
 from srsql.engine.parameters.takes import Flag, Names, OneOf, Parsed, Whole
 from srsql.engine.terms.policies import WAYS, PolicyChoice, parse_policy
-from srsql.engine.warehouse.releases import ReleasedTerms, TermFormat
 from srsql.schemas import Dataset
 from srsql.schemas.outside import read_text
 

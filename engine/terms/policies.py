@@ -13,12 +13,12 @@ from importlib import resources
 from pathlib import Path
 from tomllib import TOMLDecodeError
 
+from srsql.engine.catalog.datasets import term_keys
+from srsql.engine.catalog.released_terms import put_originals
 from srsql.engine.errors import PolicyError
+from srsql.engine.store.statements import literal, query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.itemsets import Itemset, frequent_itemsets
-from srsql.engine.warehouse.catalog import term_keys
-from srsql.engine.warehouse.released_terms import put_originals
-from srsql.engine.warehouse.statements import literal, query
-from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.dictionary import DictionaryError, nodes_on_level, spelling
 from srsql.schemas.hierarchy import Hierarchy, HierarchyError, build_hierarchy, load_hierarchy
 from srsql.schemas.outside import open_text

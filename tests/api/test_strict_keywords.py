@@ -23,12 +23,12 @@ from srsql.engine.errors import (
     SrsqlError,
     WarehouseError,
 )
+from srsql.engine.extras.synth import SynthError, synthesize
 from srsql.engine.models.lattice import Ipa
 from srsql.engine.parameters import arguments_of
 from srsql.engine.release.request import make_request, release_options
 from srsql.engine.study.grid import Grid, Rules
 from srsql.engine.study.settings import Sweep
-from srsql.engine.synth import SynthError, synthesize
 
 CALLS = {
     name: call

@@ -20,8 +20,8 @@ from support.quarters import crowd, write_quarter
 from srsql import Engine, verify
 from srsql.engine.artifact.described import About
 from srsql.engine.artifact.format import Manifest
+from srsql.engine.catalog.periods import days_of
 from srsql.engine.errors import PublishError
-from srsql.engine.warehouse.periods import days_of
 
 DOCUMENTS = ("datapackage.json", "croissant.json", "dcat.jsonld", "prov.jsonld", "methods.md")
 STATED: dict[str, Any] = {

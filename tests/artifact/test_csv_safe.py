@@ -17,7 +17,7 @@ from support.quarters import Report, write_quarter
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.files import MARKED
 from srsql.engine.artifact.verify.verify import verify
-from srsql.engine.warehouse.frames import csv_safe
+from srsql.engine.store.frames import csv_safe
 
 TERMS = ("=cmd|' /C calc'!A0", "+1+1", "-5", "-x", "@SUM(A1)", "'=y", "''", "'plain", "=", "-1e5")
 SAFE = (

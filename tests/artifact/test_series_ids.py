@@ -13,7 +13,7 @@ from support.quarters import Report, crowd, write_quarter
 
 from srsql import verify
 from srsql.engine.api.engine import Engine
-from srsql.engine.warehouse.series import IDS
+from srsql.engine.catalog.series import IDS
 
 OPTIONS: dict[str, Any] = {"k": 3, "theta": "1", "seed": 1}
 FIRST = 23456701

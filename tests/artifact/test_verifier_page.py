@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from support.command import srsql
 
-from srsql.engine.artifact import verifier_page
 from srsql.engine.artifact.format import CATALOGUES, TERM_TABLES, VERSION, Column
 from srsql.engine.artifact.verify import CHECKS
 from srsql.engine.artifact.verify.declarations import expected_columns
+from srsql.engine.extras import verifier_page
 from srsql.engine.models import MODELS
 from srsql.schemas import builtin_names, load_dataset
 

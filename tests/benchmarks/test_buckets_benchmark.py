@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.benchmark import load
 
-from srsql.engine.warehouse import lake
+from srsql.engine.lake import lake
 
 buckets = load("buckets")
 

@@ -6,7 +6,7 @@ import pytest
 from support.benchmark import load
 
 from srsql.engine.grouping import parts
-from srsql.engine.warehouse import lake
+from srsql.engine.lake import lake
 
 tasks = load("tasks")
 

@@ -18,7 +18,7 @@ from srsql.engine.checks.published_regions import (
     shown_regions,
 )
 from srsql.engine.checks.released_rows import inside_query, quarter_reports, released_reports
-from srsql.engine.warehouse.statements import temporary
+from srsql.engine.store.statements import temporary
 from srsql.schemas import load_dataset
 
 FAERS = load_dataset("faers")

@@ -11,11 +11,11 @@ from oracles import clinic
 from sqlglot import exp
 
 from srsql import Engine
+from srsql.engine.catalog.layout import Built
 from srsql.engine.checks.lineage import check_lineage
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.release import release as release_module
 from srsql.engine.release.views import build_tables
-from srsql.engine.warehouse.layout import Built
 from srsql.schemas import Dataset
 
 QUARTER, SCHEMA = "2011q1", "release_2011q1"

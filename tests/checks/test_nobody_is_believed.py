@@ -20,13 +20,14 @@ from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.rows import _too_alike
+from srsql.engine.catalog import series as warehouse_series
 from srsql.engine.checks import noise, secrets
 from srsql.engine.checks.noise import Margin, Tree
 from srsql.engine.checks.secrets import weakness
 from srsql.engine.errors import CheckFailedError
 from srsql.engine.grouping.thresholds import ThetaPolicy
-from srsql.engine.release import correct, ids
-from srsql.engine.warehouse import series as warehouse_series
+from srsql.engine.release import ids
+from srsql.engine.steward import correct
 from srsql.udfs.mechanisms import laplace_noise
 
 SCALES = st.floats(0.3, 30)

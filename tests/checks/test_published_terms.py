@@ -15,6 +15,7 @@ from oracles.published_terms import covers_its_records, disassociate, is_km_anon
 from support import medical_codes
 from support.published_terms import Place, Published, fill, load, load_originals, project, warehouse
 
+from srsql.engine.catalog.released_terms import PublishedTerms
 from srsql.engine.checks import term_chunks
 from srsql.engine.checks.term_chunks import (
     BARE,
@@ -26,7 +27,6 @@ from srsql.engine.checks.term_chunks import (
     longest_unproved,
 )
 from srsql.engine.risk.term_counts import count_terms
-from srsql.engine.warehouse.released_terms import PublishedTerms
 
 Rows = dict[str, list[tuple[Any, ...]]]
 

@@ -26,6 +26,8 @@ from srsql import verify
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.format import Column, Manifest, Table
 from srsql.engine.artifact.verify.texts import text_check
+from srsql.engine.catalog.layout import Built
+from srsql.engine.catalog.releases import Release
 from srsql.engine.checks import Evidence, published_text
 from srsql.engine.errors import (
     CheckFailedError,
@@ -34,8 +36,6 @@ from srsql.engine.errors import (
     UnsafeArtifactError,
 )
 from srsql.engine.release import release as releasing
-from srsql.engine.warehouse.layout import Built
-from srsql.engine.warehouse.releases import Release
 from srsql.schemas import parse_dataset
 
 QUARTER = "2011Q3"

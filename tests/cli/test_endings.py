@@ -19,7 +19,7 @@ from srsql.engine import errors
 from srsql.engine.console import session
 from srsql.engine.console.session import each_command, explain_error, kind_of
 from srsql.engine.errors import EXIT_CODES, SrsqlError, exit_code_of, storage_fault, text_for_log
-from srsql.engine.synth import SynthError
+from srsql.engine.extras.synth import SynthError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 CODES = {

@@ -19,7 +19,7 @@ from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import DamagedError, WarehouseError, storage_fault
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 
 QUARTERS = {"2011Q3": crowd(60), "2011Q4": crowd(60, first=31, version=2)}
 RELEASE = ("release", "--quarter", "2011Q4", "--theta", "0.5", "--k", "3", "--seed", "1")

@@ -17,7 +17,7 @@ from support.quarters import crowd
 
 from srsql import Engine, install
 from srsql.engine.errors import SrsqlError, WarehouseError
-from srsql.engine.warehouse.guard import SETTINGS
+from srsql.engine.store.guard import SETTINGS
 
 Connection = duckdb.DuckDBPyConnection
 OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1, "allow_linkable": True}

@@ -13,12 +13,12 @@ from support.quarters import crowd, write_quarter
 
 from srsql import Engine
 from srsql.engine.errors import BusyError, IngestError, SrsqlError, WarehouseError
-from srsql.engine.warehouse.database_file import Wait, may_concern
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.database_file import Wait, may_concern
+from srsql.engine.store.warehouse import Warehouse
 
 HOLD = (
     "import sys\n"
-    "from srsql.engine.warehouse.warehouse import Warehouse\n"
+    "from srsql.engine.store.warehouse import Warehouse\n"
     "with Warehouse(sys.argv[1]) as w:\n"
     "    print('open', flush=True)\n"
     "    input()\n"

@@ -13,7 +13,7 @@ from oracles.term_key import term_key
 
 from srsql import Engine
 from srsql.engine.errors import ReleaseError, SrsqlError
-from srsql.engine.warehouse.statements import dotted
+from srsql.engine.store.statements import dotted
 
 QUARTER = "x'; DROP TABLE t; --"
 TERMS = [

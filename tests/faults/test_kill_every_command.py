@@ -23,8 +23,8 @@ from support.released import content
 
 from srsql import verify
 from srsql.engine.api.engine import Engine
-from srsql.engine.warehouse.database_file import attached
-from srsql.engine.warehouse.scratch import remove_leftovers
+from srsql.engine.store.database_file import attached
+from srsql.engine.store.scratch import remove_leftovers
 
 RAW = b"MFR-"
 """In every raw report, and in nothing that is released."""

@@ -20,9 +20,9 @@ from support.quarters import crowd, write_quarter
 from support.released import content
 
 from srsql import Engine
-from srsql.engine.warehouse.database_file import attached
-from srsql.engine.warehouse.lake_upkeep import look_at_lake
-from srsql.engine.warehouse.warehouse import LAYOUT
+from srsql.engine.lake.lake_upkeep import look_at_lake
+from srsql.engine.store.database_file import attached
+from srsql.engine.store.definitions import LAYOUT
 
 OLD = Path(__file__).parents[1] / "fixtures" / "release_0_1" / "warehouse.duckdb.gz"
 THEIRS = "age_low,age_high,sex,adr,group_id\n20,40,M,a,1\n20,40,M,b,1\n20,40,M,c,1\n"

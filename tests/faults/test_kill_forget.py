@@ -17,8 +17,8 @@ SECRET = "ZQ9FX7LMPW3TTKH5VBN2RD8YC4JG6SE1"
 CHILD = """
 import os, signal, sys
 from srsql.engine.api.engine import Engine
-from srsql.engine.release import forget
-from srsql.engine.warehouse import backup
+from srsql.engine.steward import forget
+from srsql.engine.steward import backup
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -11,14 +11,14 @@ import pytest
 from support.archives import faers, lines, pack
 
 from srsql.engine.ingest import ingest
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset
 
 CHILD = """
 import os, signal, sys
 from srsql.engine import ingest as ingestion
 from srsql.engine.ingest import account, ingest
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset
 
 def die(*_, **__):

@@ -17,7 +17,8 @@ from srsql import Engine
 CHILD = """
 import os, signal, sys
 from srsql import Engine
-from srsql.engine.warehouse import lake, lake_files, warehouse
+from srsql.engine.lake import lake
+from srsql.engine.store import lake_files, warehouse
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -33,7 +33,7 @@ STAGES = [
 ]
 CHILD = """
 import os, signal, sys
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.api.engine import Engine
 
 point, db = sys.argv[1:]

@@ -29,10 +29,10 @@ from srsql.engine.grouping.thresholds import parse_theta
 from srsql.engine.ingest.sources import find_sources
 from srsql.engine.risk.linkage import read_medical
 from srsql.engine.signals.rules import read_rules
+from srsql.engine.store.lake_files import read_marker
 from srsql.engine.study.results import read_cell
 from srsql.engine.terms.parameters import read_terms
 from srsql.engine.terms.policies import load_policy, load_tree
-from srsql.engine.warehouse.lake_files import read_marker
 from srsql.schemas import SchemaError, load_dataset
 from srsql.schemas.dictionary import DictionaryError
 from srsql.schemas.outside import MOST_DEPTH, json_of, open_plain, read_bytes, toml_of
@@ -236,7 +236,7 @@ ELSEWHERE = {
     ("engine/artifact/documents.py", "read_text"): SHIPPED,
     ("engine/artifact/explained.py", "read_text"): SHIPPED,
     ("engine/artifact/methods.py", "read_text"): SHIPPED,
-    ("engine/artifact/verifier_page.py", "read_text"): SHIPPED,
+    ("engine/extras/verifier_page.py", "read_text"): SHIPPED,
     ("engine/artifact/verify/term_keys.py", "read_text"): SHIPPED,
     ("engine/audit/imports/foreign_table.py", "open"): OWN,
     ("engine/console/forms.py", "open"): WRITTEN,
@@ -250,15 +250,15 @@ ELSEWHERE = {
     ("engine/study/claims.py", "read_text"): SHIPPED,
     ("engine/study/results.py", "open"): WRITTEN,
     ("engine/study/run.py", "read_text"): SYSTEM,
-    ("engine/synth/archives.py", "open"): OWN,
-    ("engine/synth/archives.py", "ZipFile"): WRITTEN,
-    ("engine/synth/quarters.py", "read_text"): SHIPPED,
-    ("engine/warehouse/carriers.py", "fdopen"): SYSTEM,
-    ("engine/warehouse/database_file.py", "read_bytes"): SYSTEM,
-    ("engine/warehouse/levels.py", "open"): WRITTEN,
-    ("engine/warehouse/scratch.py", "open"): "folders, and files that are made",
-    ("engine/warehouse/spark_session.py", "open"): SYSTEM,
-    ("engine/warehouse/statements.py", "read_text"): SHIPPED,
+    ("engine/extras/synth/archives.py", "open"): OWN,
+    ("engine/extras/synth/archives.py", "ZipFile"): WRITTEN,
+    ("engine/extras/synth/quarters.py", "read_text"): SHIPPED,
+    ("engine/workers/carriers.py", "fdopen"): SYSTEM,
+    ("engine/store/database_file.py", "read_bytes"): SYSTEM,
+    ("engine/catalog/levels.py", "open"): WRITTEN,
+    ("engine/store/scratch.py", "open"): "folders, and files that are made",
+    ("engine/extras/spark/session.py", "open"): SYSTEM,
+    ("engine/store/statements.py", "read_text"): SHIPPED,
     ("schemas/glossary.py", "read_text"): SHIPPED,
     ("schemas/persons.py", "read_text"): SHIPPED,
     ("udfs/checks/term_key.py", "read_text"): SHIPPED,
@@ -308,7 +308,7 @@ def test_no_module_reads_toml_or_json_of_others_without_a_bound_on_its_depth() -
     known = {
         ("engine/api/study_worker.py", "json.loads"),  # of the process that started it
         ("engine/study/claims.py", "tomllib.loads"),
-        ("engine/warehouse/scratch.py", "json.loads"),  # names of folders, by this account
+        ("engine/store/scratch.py", "json.loads"),  # names of folders, by this account
         ("schemas/glossary.py", "tomllib.loads"),
         ("schemas/persons.py", "tomllib.loads"),
     }

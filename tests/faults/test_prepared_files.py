@@ -13,10 +13,12 @@ from support.quarters import crowd, write_quarter
 
 from srsql import Engine
 from srsql.engine.errors import DamagedError, OutdatedError
-from srsql.engine.warehouse import guard, warehouse
-from srsql.engine.warehouse.backup import rebuild
-from srsql.engine.warehouse.statements import statements
-from srsql.engine.warehouse.warehouse import Warehouse, definitions
+from srsql.engine.steward.backup import rebuild
+from srsql.engine.store import definitions as made_here
+from srsql.engine.store import guard
+from srsql.engine.store.definitions import definitions
+from srsql.engine.store.statements import statements
+from srsql.engine.store.warehouse import Warehouse
 from srsql.sql_macros import MACRO_FILES
 
 SECRET = "CANARY9c1e"
@@ -48,7 +50,7 @@ def prepare(db: Path, *texts: str) -> None:
 def defined(db: Path) -> bool:
     with duckdb.connect() as con:
         con.execute(f"ATTACH '{db}' AS w (READ_ONLY)")
-        due = warehouse._due_definitions(definitions())
+        due = made_here._due_definitions(definitions())
         return guard.same_definitions(con, guard.definitions_in(con, "w"), due)
 
 
@@ -98,7 +100,7 @@ def test_definitions_that_were_compared_once_are_known_again_and_no_others(
         compared.append(guard.same_definitions(con, *both))
         return compared[-1]
 
-    monkeypatch.setattr(warehouse, "same_definitions", counted)
+    monkeypatch.setattr(made_here, "same_definitions", counted)
     for _ in range(3):
         Engine(db, read_only=True).close()
     assert compared == [True]
@@ -212,7 +214,7 @@ def test_copies_of_a_warehouse_have_the_definitions_of_this_version(
 
 
 def test_no_definition_can_be_left_out_added_or_worded_otherwise() -> None:
-    due = warehouse._due_definitions(definitions())
+    due = made_here._due_definitions(definitions())
     with duckdb.connect() as con:
         assert guard.same_definitions(con, dict(due), due)
         for name, texts in due.items():
@@ -238,7 +240,7 @@ def test_a_file_that_this_process_wrote_last_is_not_compared_again(
         raise AssertionError("it was compared again")
 
     with monkeypatch.context() as patched:
-        patched.setattr(warehouse, "same_definitions", never)
+        patched.setattr(made_here, "same_definitions", never)
         Warehouse(db).close()
         Warehouse(db, read_only=True).close()
         prepare(db, "CREATE MACRO srsql.sha256(x) AS x")

@@ -18,9 +18,9 @@ from support.quarters import crowd
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import BUSY, BusyError, DamagedError, WarehouseError
-from srsql.engine.warehouse import database_file
-from srsql.engine.warehouse.database_file import Wait
-from srsql.engine.warehouse.migrate import migrate
+from srsql.engine.steward.migrate import migrate
+from srsql.engine.store import database_file
+from srsql.engine.store.database_file import Wait
 
 HOLD = (
     "import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only=sys.argv[2] == 'r'); print(1, "

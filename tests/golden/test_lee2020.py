@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from srsql.engine.catalog.dimensions import Dimension
+from srsql.engine.catalog.dimensions import Node as Value
 from srsql.engine.lattice.cube import Node, cube_counts, load_cube
-from srsql.engine.warehouse.dimensions import Dimension
-from srsql.engine.warehouse.dimensions import Node as Value
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.udfs.lattice_node import (
     SUPPRESSED,
     PerturbedCounts,

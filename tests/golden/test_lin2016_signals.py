@@ -12,7 +12,7 @@ import pytest
 import srsql
 from srsql.engine.api.engine import Engine
 from srsql.engine.console.measures import signal_rows
-from srsql.engine.synth import quarter_range, synthesize
+from srsql.engine.extras.synth import quarter_range, synthesize
 
 RULES = Path(__file__).parent / "lin2016" / "table5_rules.csv"
 FIGURES = {

@@ -30,11 +30,11 @@ from support.baskets import Desk
 from support.medical_codes import example
 from support.published_terms import load_originals, published_again
 
+from srsql.engine.catalog.released_terms import PublishedTerms
 from srsql.engine.checks.term_chunks import check_originals, check_terms
 from srsql.engine.risk.term_counts import count_terms
 from srsql.engine.risk.term_loss import matching_errors
 from srsql.engine.terms.policies import UtilityPolicy
-from srsql.engine.warehouse.released_terms import PublishedTerms
 
 FIG_1 = example("loukides2014_fig1")
 K, M, MAX_SIZE = 3, 2, 6

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.snapshots import check_snapshot
 
+from srsql.engine.catalog.series import next_cases_query
 from srsql.engine.grouping.reports import (
     deleted_reports,
     numbered_reports,
@@ -12,7 +13,6 @@ from srsql.engine.grouping.reports import (
     report_texts,
     report_values,
 )
-from srsql.engine.warehouse.series import next_cases_query
 from srsql.schemas import load_dataset
 
 

@@ -9,7 +9,7 @@ from support.archives import pack
 from support.fixtures import engine
 
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset
 
 __all__ = ["engine"]

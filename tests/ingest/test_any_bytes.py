@@ -12,7 +12,7 @@ from support.archives import demo, faers, unpack
 
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import IngestOptions, ingest
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset
 
 SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]

@@ -15,7 +15,7 @@ from support.command import srsql
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import IngestOptions, ingest, sources
 from srsql.engine.ingest.sources import most_unpacked
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset, parse_dataset
 
 HEADER = b"primaryid$caseid$age$sex\n"

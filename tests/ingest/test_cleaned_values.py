@@ -14,7 +14,7 @@ from support.archives import faers, lines, vaers
 
 from srsql.engine.console.release import ingested_lines
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, parse_dataset
 
 Take = Callable[..., IngestedPeriod]

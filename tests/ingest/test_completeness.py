@@ -16,7 +16,7 @@ from srsql import Engine
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.ingest.completeness import warnings
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset
 
 Take = Callable[..., IngestedPeriod]

@@ -16,7 +16,7 @@ from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.ingest.encodings import Cleaner, OddLines
 from srsql.engine.ingest.records import extract_text
 from srsql.engine.ingest.sources import CHUNK, Member
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import SchemaError, load_dataset
 
 TOML = """

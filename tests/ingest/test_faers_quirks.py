@@ -10,7 +10,7 @@ from support.archives import DEMO, LEGACY_DEMO, ages, demo, faers, lines, unpack
 
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import IngestedFile, IngestedPeriod, ingest
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset
 
 Take = Callable[..., IngestedPeriod]

@@ -13,11 +13,11 @@ import duckdb
 import pytest
 from support.archives import ages, demo, faers, lines, pack, unpack, vaers
 
+from srsql.engine.catalog.datasets import dataset_names, register_dataset, registered_dataset
 from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest, records
 from srsql.engine.ingest.sources import Member
-from srsql.engine.warehouse.catalog import dataset_names, register_dataset, registered_dataset
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset, parse_dataset
 
 Take = Callable[..., IngestedPeriod]

@@ -20,7 +20,7 @@ from support.mutated_records import (
 )
 
 from srsql.engine.ingest import IngestedFile, IngestOptions, ingest
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 
 
 @pytest.fixture

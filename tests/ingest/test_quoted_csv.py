@@ -11,7 +11,7 @@ from support.archives import vaers
 
 from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, SchemaError, parse_dataset
 
 Take = Callable[..., IngestedPeriod]

@@ -16,7 +16,7 @@ from srsql.engine.errors import IngestError
 from srsql.engine.ingest.quoted import ReportIds
 from srsql.engine.ingest.records import RecordTable, extract_text, read_records
 from srsql.engine.ingest.sources import Member
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Source
 
 NAMES = ("id", "b", "c", "d")

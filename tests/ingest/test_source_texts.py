@@ -16,7 +16,7 @@ from oracles.source_records import cleaned, scan
 
 from srsql.engine.ingest.quoted import quoting
 from srsql.engine.ingest.records import CONTROLS, RETURN, SEPARATOR
-from srsql.engine.warehouse.statements import SPACE, SPACES
+from srsql.engine.store.statements import SPACE, SPACES
 
 TEXTS = st.text(alphabet=[*"0129a-T ", "\u00a0", "\t", "Q"], max_size=12)
 

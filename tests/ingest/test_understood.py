@@ -17,7 +17,7 @@ from support.command import srsql
 from srsql import Engine
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset
 
 TOML = """

@@ -19,7 +19,7 @@ from typing import Any
 import jinja2
 import pytest
 
-from srsql.engine.warehouse.periods import days_of
+from srsql.engine.catalog.periods import days_of
 
 RECIPE = Path(__file__).parents[2] / "integrations" / "airflow" / "srsql_quarters.py"
 LENGTHS = {"quarter": 92, "month": 31, "week": 7, "day": 1}

@@ -10,9 +10,9 @@ import pytest
 from oracles.lattice import smallest
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.catalog.dimensions import Dimension, Node, dimensions_of
 from srsql.engine.errors import ReleaseError
 from srsql.engine.lattice.cube import cube_counts, lattice, load_cube, smallest_class
-from srsql.engine.warehouse.dimensions import Dimension, Node, dimensions_of
 from srsql.schemas import Dataset, load_dataset
 
 

@@ -11,12 +11,12 @@ import pytest
 from oracles.lattice import expected
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.catalog.releases import Release
 from srsql.engine.checks import Evidence
 from srsql.engine.checks.registry import prove
 from srsql.engine.errors import CheckFailedError, PublishError, ReleaseError, SrsqlError
 from srsql.engine.lattice import cube, ipa
 from srsql.engine.risk.group_queries import GroupQuestion, by_age_group
-from srsql.engine.warehouse.releases import Release
 
 MODELS: list[tuple[str, dict[str, Any]]] = [
     ("ipa", {}),

@@ -282,7 +282,7 @@ def test_groups_that_are_merged_wrongly_are_caught(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A group that keeps one case: k does not hold, whatever is published."""
-    from srsql.engine.warehouse.warehouse import Warehouse
+    from srsql.engine.store.warehouse import Warehouse
 
     run_step = Warehouse.run_step
 
@@ -303,7 +303,7 @@ def test_groups_that_are_merged_wrongly_are_caught(
 def test_released_values_off_the_domain_or_the_tree_are_caught(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from srsql.engine.warehouse.warehouse import Warehouse
+    from srsql.engine.store.warehouse import Warehouse
 
     run_step = Warehouse.run_step
 

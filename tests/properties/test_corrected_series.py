@@ -25,8 +25,9 @@ from srsql.engine.audit.audit import Audit, audit
 from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.checks import series
 from srsql.engine.errors import NothingToReleaseError
-from srsql.engine.release import correct, release
+from srsql.engine.release import release
 from srsql.engine.release.exposure import Exposure
+from srsql.engine.steward import correct
 
 SEQUENCES = int(os.environ.get("SRSQL_SEQUENCES", "12"))
 FIRST = int(os.environ.get("SRSQL_SEQUENCES_FROM", "0"))

@@ -10,9 +10,9 @@ import pytest
 from oracles.region_caps import Cluster, Subrecord, by_counting, by_force
 from support.published_terms import Place, load, project, warehouse
 
+from srsql.engine.catalog.released_terms import Items
 from srsql.engine.checks.region_caps import Promise
 from srsql.engine.checks.whole_rows import OtherItems, Told, share_faults, told_values
-from srsql.engine.warehouse.released_terms import Items
 
 SENSITIVE = Items(frozenset({"pt", "indi_pt"}))
 TERMS = ("pt:A", "pt:B", "indi_pt:A", "drugname:X", "drugname:Y")

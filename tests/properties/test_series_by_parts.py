@@ -18,9 +18,9 @@ from srsql.engine.errors import NothingToReleaseError
 from srsql.engine.grouping import parts as parts_module
 from srsql.engine.grouping.parts import Parts
 from srsql.engine.models import base
-from srsql.engine.warehouse import carriers
-from srsql.engine.warehouse.carriers import InProcess, Work
-from srsql.engine.warehouse.statements import query
+from srsql.engine.store.statements import query
+from srsql.engine.workers import carriers
+from srsql.engine.workers.carriers import InProcess, Work
 
 QUARTERS = ("2011Q1", "2011Q2", "2011Q3")
 

@@ -21,6 +21,7 @@ from support.published_terms import (
     warehouse,
 )
 
+from srsql.engine.catalog.released_terms import Items
 from srsql.engine.checks.whole_rows import (
     OtherItems,
     inferred,
@@ -29,7 +30,6 @@ from srsql.engine.checks.whole_rows import (
     share_faults,
     told_values,
 )
-from srsql.engine.warehouse.released_terms import Items
 from srsql.udfs.terms.bounding import Thresholds, bounded_chunks
 from srsql.udfs.terms.horizontal import Baskets, split_records
 from srsql.udfs.terms.vertical import group_holdings

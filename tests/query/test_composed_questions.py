@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from support.snapshots import check_snapshot
 
+from srsql.engine.catalog.levels import read_levels
 from srsql.engine.query.count_bounds import compose_count_bounds
 from srsql.engine.query.question import read_question
 from srsql.engine.query.vocabulary import Views
-from srsql.engine.warehouse.levels import read_levels
 from srsql.schemas import load_dataset
 
 FAERS = load_dataset("faers")

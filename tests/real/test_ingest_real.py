@@ -12,7 +12,7 @@ from support.real_data import DATA, needs
 
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset
 
 pytestmark = needs("faers", "faers_als", "vaers")

@@ -6,12 +6,12 @@ import pytest
 from sqlglot import exp
 from support.snapshots import check_snapshot
 
+from srsql.engine.catalog.layout import raw_table
 from srsql.engine.grouping.perturbation import published_values
 from srsql.engine.release.ids import assigned_query, identity_query
 from srsql.engine.release.series import grouped_reports
 from srsql.engine.release.views import public_regions, serials, table_queries
-from srsql.engine.warehouse.layout import raw_table
-from srsql.engine.warehouse.statements import temporary
+from srsql.engine.store.statements import temporary
 from srsql.schemas import load_dataset
 
 KEY = bytes(range(64))

@@ -19,7 +19,7 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Knowledge
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 
 K = 3
 THETA = Fraction(1, 2)

@@ -20,11 +20,11 @@ from support.quarters import Report, crowd, next_version, write_quarter
 from srsql.engine.api.engine import Engine
 from srsql.engine.console.upkeep import kept_receipt, receipt_parts
 from srsql.engine.errors import ForgetError, LookUpError, WarehouseError
-from srsql.engine.release import forget as module
-from srsql.engine.release.copies import Copy
-from srsql.engine.release.forget import Receipt
-from srsql.engine.release.restore import restore
-from srsql.engine.warehouse import backup
+from srsql.engine.steward import backup
+from srsql.engine.steward import forget as module
+from srsql.engine.steward.copies import Copy
+from srsql.engine.steward.forget import Receipt
+from srsql.engine.steward.restore import restore
 
 OPTIONS: dict[str, Any] = {
     "model": "ms", "k": 3, "theta": "1", "seed": 1, "allow_linkable": True

@@ -23,10 +23,10 @@ from support.quarters import Report, crowd, write_quarter
 from support.released import content, views
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.catalog import series as warehouse_series
 from srsql.engine.errors import LookUpError, QueryError, ReleaseError, ReportError, SignalError
 from srsql.engine.release import ids
-from srsql.engine.warehouse import series as warehouse_series
-from srsql.engine.warehouse.statements import dotted
+from srsql.engine.store.statements import dotted
 
 OPTIONS: dict[str, Any] = {
     "model": "ms", "k": 3, "theta": "1", "seed": 1, "allow_linkable": True

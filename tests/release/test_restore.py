@@ -12,10 +12,10 @@ from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ForgetError, WarehouseError
-from srsql.engine.release.copies import OF_DATASETS, OF_RELEASES
-from srsql.engine.release.restore import restore
-from srsql.engine.warehouse.statements import dotted, quoted
-from srsql.engine.warehouse.warehouse import install
+from srsql.engine.steward.copies import OF_DATASETS, OF_RELEASES
+from srsql.engine.steward.restore import restore
+from srsql.engine.store.definitions import install
+from srsql.engine.store.statements import dotted, quoted
 
 OPTIONS: dict[str, Any] = {
     "model": "ms", "k": 3, "theta": "1", "seed": 1, "allow_linkable": True

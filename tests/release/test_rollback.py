@@ -18,7 +18,7 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, ReleaseError
 from srsql.engine.grouping.patterns import Grouping
 from srsql.engine.models.bounding import Ms
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.udfs.grouping import greedy
 
 OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.5", "seed": 1, "allow_linkable": True}

@@ -12,7 +12,7 @@ from support.released import rows
 from srsql import verify
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import IngestError, ReleaseError
-from srsql.engine.synth import SynthError, quarter_range
+from srsql.engine.extras.synth import SynthError, quarter_range
 
 PERIODS = {
     "month": ("2025-12", "2026-01", "2026-02"),

@@ -16,11 +16,11 @@ from support.released import content
 
 from srsql import Engine, SparkCarrier
 from srsql.engine.errors import ReleaseError, WarehouseError
+from srsql.engine.extras.spark import carrier as spark
+from srsql.engine.extras.spark.carrier import reason
 from srsql.engine.grouping import parts as parts_module
 from srsql.engine.terms import disassociate
-from srsql.engine.warehouse import spark
-from srsql.engine.warehouse.carriers import InProcess, Work
-from srsql.engine.warehouse.spark import reason
+from srsql.engine.workers.carriers import InProcess, Work
 
 
 class Counted(InProcess):

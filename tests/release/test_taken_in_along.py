@@ -17,7 +17,7 @@ from support.released import rows
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import IngestError, ReleaseError
-from srsql.engine.warehouse import warehouse
+from srsql.engine.store import warehouse
 
 QUARTERS = ("2011Q1", "2011Q2", "2011Q3", "2011Q4")
 CHILD = """

@@ -18,11 +18,11 @@ from srsql import verify
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.format import Manifest
 from srsql.engine.artifact.verify.contradictions import claim_faults
+from srsql.engine.catalog.series import Series
 from srsql.engine.errors import LinkableError, ReleaseError
 from srsql.engine.models import make_model
 from srsql.engine.release.request import Request
 from srsql.engine.release.waiting import need_pool
-from srsql.engine.warehouse.series import Series
 from srsql.schemas import load_dataset
 from srsql.schemas.toml_file import parse_dataset
 

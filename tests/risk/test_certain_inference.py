@@ -13,8 +13,8 @@ from oracles.examples import REPEATABLE
 from oracles.published_terms import random_places, told_by
 from support.published_terms import Published, Subrecord, fill, load, project, warehouse
 
-from srsql.engine.warehouse.released_terms import ALL
-from srsql.engine.warehouse.statements import literal
+from srsql.engine.catalog.released_terms import ALL
+from srsql.engine.store.statements import literal
 
 TERMS = "abcd"
 ORIGINALS = "temp.main.originals"

@@ -6,12 +6,12 @@ import pytest
 from sqlglot import exp
 from support.snapshots import check_snapshot
 
+from srsql.engine.catalog.releases import ReleasedTerms
 from srsql.engine.risk.group_queries import GroupQuestion, released_rows
 from srsql.engine.risk.group_questions import original_rows
 from srsql.engine.risk.joined_series import target_boxes
 from srsql.engine.risk.linkability import case_rows, item_rows
 from srsql.engine.risk.term_counts import report_values
-from srsql.engine.warehouse.releases import ReleasedTerms
 from srsql.schemas import load_dataset
 
 FAERS = load_dataset("faers").with_categories()

@@ -13,10 +13,10 @@ from support.quarters import Report, write_quarter
 from support.released import rows
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.catalog.releases import as_released, perturbed_positions
 from srsql.engine.errors import AuditError
 from srsql.engine.risk.joined_series import target_boxes
 from srsql.engine.risk.linkability import case_rows
-from srsql.engine.warehouse.releases import as_released, perturbed_positions
 
 OPTIONS: dict[str, Any] = {
     "model": "ms",

@@ -15,7 +15,7 @@ from oracles.releases import Case, Group, Release, Value, releases
 from oracles.trees import Tree
 from support.linkage import NOISE, coded, store, worlds
 
-from srsql.engine.warehouse.statements import query, step_file
+from srsql.engine.store.statements import query, step_file
 from srsql.schemas.hierarchy import build_hierarchy
 
 SEX = Tree({"Any": "", "M": "Any", "F": "Any"})

@@ -15,6 +15,7 @@ from oracles.examples import REPEATABLE
 from oracles.published_terms import random_places, reconstruct
 from support.published_terms import Subrecord, fill, load, project, warehouse
 
+from srsql.engine.catalog.released_terms import PublishedTerms, put_originals, put_sets
 from srsql.engine.risk.term_counts import combination_shares
 from srsql.engine.risk.term_loss import (
     Answer,
@@ -24,10 +25,9 @@ from srsql.engine.risk.term_loss import (
     matching_errors,
     random_sets,
 )
+from srsql.engine.store.statements import literal
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.policies import UtilityPolicy
-from srsql.engine.warehouse.released_terms import PublishedTerms, put_originals, put_sets
-from srsql.engine.warehouse.statements import literal
-from srsql.engine.warehouse.warehouse import Warehouse
 
 SOME = settings(REPEATABLE, max_examples=15)
 ORIGINALS = "temp.main.originals"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from srsql.engine.catalog.datasets import register_dataset, registered_dataset
 from srsql.engine.errors import DatasetError
-from srsql.engine.warehouse.catalog import register_dataset, registered_dataset
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, SchemaError, load_dataset, parse_dataset
 
 TREE = "node,parent,low,high\nAny,,,\nYoung,Any,0,17\nOld,Any,18,120\n"

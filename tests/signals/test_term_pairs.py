@@ -12,7 +12,7 @@ import pytest
 from oracles.published_terms import worlds
 from support.published_terms import Place, Published, Subrecord, fill, project, warehouse
 
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 
 DRUGS = {"D": ("D/PS", "D/SS"), "E": ("E/PS",), "X": ()}
 REACTIONS = {"R": ("R",), "S": ("S",)}

@@ -12,9 +12,9 @@ from support.fixtures import db, kept
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.api.study_worker import run_task
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.study.grid import Cell, Rules
 from srsql.engine.study.run import Workers
-from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 __all__ = ["db", "followed", "inside", "kept", "pretended"]

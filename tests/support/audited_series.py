@@ -13,7 +13,7 @@ import duckdb
 from hypothesis import strategies as st
 from oracles.audit import Box, Case, Group, Interval, Release
 
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 
 # Any(0-6) -> A(1-3) -> a, b; B(4-6) -> c, d: preorder numbers of the nodes.
 TREE = [("Any", None, 0, 6), ("A", "Any", 1, 3), ("a", "A", 2, 2), ("b", "A", 3, 3),

@@ -8,8 +8,8 @@ from typing import Any
 import duckdb
 from support.published_terms import Published
 
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.disassociate import ClusterSizes, disassociate
-from srsql.engine.warehouse.warehouse import Warehouse
 
 SIZES = ("least", "max_size", "joint_limit", "partners", "lexicographic")
 INPUTS = {

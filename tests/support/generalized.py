@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 from support.baskets import Desk
 
+from srsql.engine.catalog.released_terms import PublishedNodes
 from srsql.engine.checks import measured
 from srsql.engine.checks.term_nodes import check_nodes
 from srsql.engine.measures import MeasureRow
 from srsql.engine.terms.generalize import generalize_terms
-from srsql.engine.warehouse.released_terms import PublishedNodes
 
 TABLES = PublishedNodes("temp.main.srsql_pub_generalized_terms", "temp.main.srsql_pub_term_nodes")
 Node = frozenset[int]

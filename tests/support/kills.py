@@ -114,7 +114,7 @@ def _watched(call: Callable[..., Any], kill: Kill, windows: Path) -> Callable[..
 def _step(name: str, kill: Kill, runs: list[int], steps: Path) -> None:
     """Have the process killed before the nth run, counted with all others, of a function of
     ``os``, or of a commit; which one each was goes to a file."""
-    from srsql.engine.warehouse import database_file
+    from srsql.engine.store import database_file
 
     where: Any = database_file if name == "commit" else os
     call = getattr(where, name)
@@ -132,7 +132,7 @@ def _step(name: str, kill: Kill, runs: list[int], steps: Path) -> None:
 
 def _do(kill: Kill, said: Path, windows: Path) -> None:
     """The command, in a process of its own."""
-    from srsql.engine.warehouse import warehouse
+    from srsql.engine.store import warehouse
 
     os.umask(0)  # what is private is so by itself
     os.chdir(kill.folder)

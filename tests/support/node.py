@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from srsql.engine.artifact.verifier_page import verifier_page
+from srsql.engine.extras.verifier_page import verifier_page
 
 NODE = shutil.which("node")
 RUN = """

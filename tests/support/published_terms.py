@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from srsql.engine.warehouse.released_terms import PublishedTerms
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.catalog.released_terms import PublishedTerms
+from srsql.engine.store.warehouse import Warehouse
 
 Subrecord = frozenset[str]
 Place = tuple[str, int, int]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import sqlglot
 
-from srsql.engine.warehouse.statements import INVISIBLE, SPACES
+from srsql.engine.store.statements import INVISIBLE, SPACES
 
 SNAPSHOTS = Path(__file__).parents[1] / "snapshots"
 UPDATE = "SRSQL_UPDATE_SNAPSHOTS"

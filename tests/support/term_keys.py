@@ -12,11 +12,11 @@ from pathlib import Path
 import duckdb
 from support.node import NODE
 
-from srsql.engine.artifact.verifier_page import verifier_page
 from srsql.engine.artifact.verify.term_keys import key_of_term
+from srsql.engine.catalog.datasets import term_key as key_in_sql
 from srsql.engine.checks import checked_key
-from srsql.engine.warehouse.catalog import term_key as key_in_sql
-from srsql.engine.warehouse.statements import STEPS, column, parsed
+from srsql.engine.extras.verifier_page import verifier_page
+from srsql.engine.store.statements import STEPS, column, parsed
 from srsql.udfs.register import register_udfs
 from srsql.udfs.term_key import term_key
 

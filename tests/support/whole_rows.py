@@ -14,7 +14,7 @@ from support.real_data import CHECKOUT
 from support.released import rows
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.warehouse.layout import COLUMNS
+from srsql.engine.catalog.layout import COLUMNS
 
 Targets = Mapping[Hashable, Target]
 

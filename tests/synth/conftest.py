@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from srsql.engine.synth import quarter_range, synthesize
+from srsql.engine.extras.synth import quarter_range, synthesize
 
 Tables = dict[str, pd.DataFrame]
 

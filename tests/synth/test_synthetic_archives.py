@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from srsql.engine.synth import SynthError, quarter_range, synthesize
+from srsql.engine.extras.synth import SynthError, quarter_range, synthesize
 
 LEGACY_DEMO = (
     "ISR$CASE$I_F_COD$FOLL_SEQ$IMAGE$EVENT_DT$MFR_DT$FDA_DT$REPT_COD$MFR_NUM$MFR_SNDR$AGE$AGE_COD"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from srsql.engine.synth import synthesize
+from srsql.engine.extras.synth import synthesize
 
 from .conftest import Tables, read
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from srsql.engine.synth import SynthError, quarter_range, synthesize
+from srsql.engine.extras.synth import SynthError, quarter_range, synthesize
 
 
 def content(folder: Path) -> dict[str, Counter[str]]:

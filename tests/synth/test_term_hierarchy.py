@@ -6,7 +6,7 @@ from collections import Counter
 
 from support.scripts import DOCS, load
 
-from srsql.engine.synth.vocabulary import indications, reactions
+from srsql.engine.extras.synth.vocabulary import indications, reactions
 from srsql.engine.terms.policies import load_tree
 
 

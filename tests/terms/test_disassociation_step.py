@@ -12,7 +12,7 @@ from support.baskets import Desk
 from srsql.engine.errors import ReleaseError
 from srsql.engine.terms import disassociate as made_by
 from srsql.engine.terms.disassociate import parts_too_small
-from srsql.engine.warehouse.carriers import InProcess, Work
+from srsql.engine.workers.carriers import InProcess, Work
 
 PUBLISHED = (
     "clusters", "joint_clusters", "record_chunk", "shared_chunk", "item_chunk", "reconstructed",

@@ -17,9 +17,9 @@ from oracles.examples import REPEATABLE
 from oracles.published_terms import count_range, match_mean, random_places, reconstruct
 from support.published_terms import Published, Subrecord, fill, load, project, warehouse
 
+from srsql.engine.catalog.released_terms import put_sets
 from srsql.engine.errors import QueryError
 from srsql.engine.risk.term_counts import count_pairs, count_terms
-from srsql.engine.warehouse.released_terms import put_sets
 
 FORESTS: list[dict[int, frozenset[int]]] = [
     {},

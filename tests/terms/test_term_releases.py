@@ -23,6 +23,7 @@ from support.released import region, rows, views
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.verify import verify
+from srsql.engine.catalog.layout import COLUMNS
 from srsql.engine.checks import term_chunks
 from srsql.engine.console.release import release_lines
 from srsql.engine.errors import (
@@ -36,7 +37,6 @@ from srsql.engine.errors import (
     UnsafeArtifactError,
 )
 from srsql.engine.terms import disassociate as made_by
-from srsql.engine.warehouse.layout import COLUMNS
 
 QUARTERS = ("2011Q3", "2011Q4")
 TERMS, OWN = "release_terms_2011q4", "release_2011q4"

@@ -16,6 +16,7 @@ from oracles.examples import REPEATABLE
 from support.published_terms import Subrecord, fill, warehouse
 
 from srsql.engine.errors import PolicyError
+from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.itemsets import Itemset, frequent_itemsets
 from srsql.engine.terms.policies import (
     UtilityPolicy,
@@ -28,7 +29,6 @@ from srsql.engine.terms.policies import (
     similarity_policy,
     stored_tree,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
 from srsql.schemas.hierarchy import Hierarchy, build_hierarchy
 
 ORIGINALS = "temp.main.originals"

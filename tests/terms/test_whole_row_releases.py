@@ -21,8 +21,8 @@ from support.released import rows, views
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.verify import verify
+from srsql.engine.catalog.layout import COLUMNS
 from srsql.engine.errors import ReleaseError
-from srsql.engine.warehouse.layout import COLUMNS
 
 QUARTERS = ("2011Q3", "2011Q4")
 K, M, L = 4, 2, 4

@@ -15,8 +15,9 @@ from support.quarters import crowd, write_quarter
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import WarehouseError
 from srsql.engine.grouping import parts as parts_module
-from srsql.engine.warehouse import carriers
-from srsql.engine.warehouse.carriers import (
+from srsql.engine.store.warehouse import Warehouse
+from srsql.engine.workers import carriers
+from srsql.engine.workers.carriers import (
     Carrier,
     InProcess,
     LocalWorkers,
@@ -24,7 +25,6 @@ from srsql.engine.warehouse.carriers import (
     database_of_a_part,
     local_carrier,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
 
 SUMS = Work(
     "SELECT c.part, sum(c.x * f.x)::BIGINT + $more AS total FROM temp.main.srsql_part_row AS c "

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from srsql import Engine
-from srsql.engine.warehouse import warehouse as module
+from srsql.engine.store import definitions as module
 
 LISTED = {
     "tables": "SELECT schema_name, table_name, sql FROM duckdb_tables()",

@@ -20,9 +20,9 @@ from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.errors import FrameError
 from srsql.engine.measures import MeasureRow
 from srsql.engine.signals.results import Signal
+from srsql.engine.store.frames import Lines, Rows
 from srsql.engine.study.results import Compared
 from srsql.engine.study.settings import Advice, Setting
-from srsql.engine.warehouse.frames import Lines, Rows
 
 MIXED = (
     "SELECT i, CASE WHEN i > 1 THEN i::BIGINT END AS gap, NULL::INTEGER AS nothing, "

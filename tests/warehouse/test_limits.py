@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from srsql.engine.warehouse.database_file import Limits
+from srsql.engine.store.database_file import Limits
 
 MIB = 2**20
 

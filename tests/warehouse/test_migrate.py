@@ -19,9 +19,9 @@ from support.released import exported
 
 from srsql import Engine
 from srsql.engine.errors import ReleaseError, WarehouseError
-from srsql.engine.warehouse import migrate as module
-from srsql.engine.warehouse.database_file import Limits
-from srsql.engine.warehouse.migrate import migrate
+from srsql.engine.steward import migrate as module
+from srsql.engine.steward.migrate import migrate
+from srsql.engine.store.database_file import Limits
 
 OLD = Path(__file__).parents[1] / "fixtures" / "release_0_1"
 # "ids", "series", "gaps", "stale", "runs", "lake": version 0.1 did not say which ids and parameters

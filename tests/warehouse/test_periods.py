@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import srsql
-from srsql.engine.warehouse.periods import days_of
-from srsql.engine.warehouse.series import gaps, misplaced, period_numbers, without_calendar
+from srsql.engine.catalog.periods import days_of
+from srsql.engine.catalog.series import gaps, misplaced, period_numbers, without_calendar
 
 FORMS = {
     "year": re.compile(r"(\d{4})"),

@@ -15,9 +15,9 @@ from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import WarehouseError
-from srsql.engine.warehouse import scratch
-from srsql.engine.warehouse.scratch import PrivateFolder, private_folder
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store import scratch
+from srsql.engine.store.scratch import PrivateFolder, private_folder
+from srsql.engine.store.warehouse import Warehouse
 
 DEAD = 2**22 + 1
 """No process has that number."""
@@ -143,7 +143,7 @@ def test_what_a_killed_process_left_goes_when_the_warehouse_opens_and_nothing_el
 
 def test_a_folder_that_a_living_process_holds_stays(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from srsql.engine.warehouse.scratch import *\n"
+        "import sys; from pathlib import Path; from srsql.engine.store.scratch import *\n"
         "folder = PrivateFolder(Path(sys.argv[1])); print(folder.path, flush=True); input()"
     )
     db = tmp_path / "w.duckdb"

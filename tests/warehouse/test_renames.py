@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from srsql.engine.warehouse import scratch
-from srsql.engine.warehouse.scratch import (
+from srsql.engine.store import scratch
+from srsql.engine.store.scratch import (
     clear_after_dead_processes,
     private_folder,
     put_beside,

@@ -32,13 +32,13 @@ from support.spark_workers import one_killed
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import WarehouseError
+from srsql.engine.extras.spark import carrier as spark
+from srsql.engine.extras.spark.carrier import SparkCarrier
+from srsql.engine.extras.spark.session import _session
 from srsql.engine.grouping import parts as parts_module
+from srsql.engine.lake.lake_parts import BucketWork
 from srsql.engine.terms import disassociate
-from srsql.engine.warehouse import spark
-from srsql.engine.warehouse.carriers import InProcess, Work
-from srsql.engine.warehouse.lake_parts import BucketWork
-from srsql.engine.warehouse.spark import SparkCarrier
-from srsql.engine.warehouse.spark_session import _session
+from srsql.engine.workers.carriers import InProcess, Work
 
 pytest.importorskip("pyspark", reason="the extra srsql[spark] is not installed")
 pytestmark = [
@@ -344,7 +344,7 @@ LOST = """
 import sys
 from dataclasses import replace
 from srsql.engine.grouping import parts
-from srsql.engine.warehouse.spark import SparkCarrier
+from srsql.engine.extras.spark.carrier import SparkCarrier
 parts.LEAST = 12
 whole = SparkCarrier.carry
 def slow(self, work, parts):
@@ -384,7 +384,7 @@ assert type(session).__module__.startswith("pyspark.sql.connect")
 from srsql import Engine, SparkCarrier
 from srsql.engine.errors import WarehouseError
 from srsql.engine.grouping import parts
-from srsql.engine.warehouse.carriers import Work
+from srsql.engine.workers.carriers import Work
 from support.released import content
 parts.LEAST = 12
 held = []

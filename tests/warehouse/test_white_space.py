@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from srsql.engine.warehouse.catalog import normalized, trimmed
-from srsql.engine.warehouse.statements import SPACE, bare, column, normal_form, step_file
+from srsql.engine.catalog.datasets import normalized, trimmed
+from srsql.engine.store.statements import SPACE, bare, column, normal_form, step_file
 
 CHARACTERS = [chr(n) for n in range(1, 0x110000) if not 0xD800 <= n <= 0xDFFF]
 WHITE = {c for c in CHARACTERS if unicodedata.category(c) in ("Zs", "Zl", "Zp")}

@@ -56,22 +56,22 @@ from srsql.engine.artifact.publish.tables import (
     staging,
 )
 from srsql.engine.artifact.verify.verify import verify
+from srsql.engine.catalog.releases import Release, key_of, released_terms, staleness
 from srsql.engine.checks.secrets import need_published_pseudonyms
 from srsql.engine.errors import PublishError, UnsafeArtifactError, one_line
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
 from srsql.engine.release.exposure import Consent, links_handed_on
 from srsql.engine.release.request import is_range, range_ends
-from srsql.engine.warehouse.database_file import need_usable
-from srsql.engine.warehouse.releases import Release, key_of, released_terms, staleness
-from srsql.engine.warehouse.scratch import (
+from srsql.engine.store.database_file import need_usable
+from srsql.engine.store.scratch import (
     name_new,
     private_file,
     private_folder,
     put_folder,
     sync,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.outside import json_of, read_bytes, read_text
 

@@ -51,13 +51,13 @@ from srsql.engine.artifact.format import (
     file_digest,
     sums_text,
 )
+from srsql.engine.catalog.releases import ReleasedTerms, not_released, released_terms
+from srsql.engine.catalog.series import IMPORTED, ORIGINAL, PSEUDONYM
 from srsql.engine.errors import PublishError, printable
 from srsql.engine.models import MODELS
 from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
-from srsql.engine.warehouse.releases import ReleasedTerms, not_released, released_terms
-from srsql.engine.warehouse.series import IMPORTED, ORIGINAL, PSEUDONYM
-from srsql.engine.warehouse.statements import query, table
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import query, table
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.outside import json_of
 

@@ -44,19 +44,18 @@ from srsql.engine.artifact.format import (
     stored_columns,
 )
 from srsql.engine.artifact.publish.manifest import PublishableRelease, release_facts
+from srsql.engine.catalog.datasets import normalized
+from srsql.engine.catalog.layout import CLUSTER, Built, key_column, key_columns
+from srsql.engine.catalog.releases import NOT_IDS, Release
 from srsql.engine.checks import Evidence
 from srsql.engine.checks.lineage import Source, check_lineage, origins_of
 from srsql.engine.checks.published_text import accepted_ids, text_fault
 from srsql.engine.errors import CheckFailedError, PublishError, UnsafeArtifactError
 from srsql.engine.release.ids import pseudonym
 from srsql.engine.release.views import serials, table_queries
-from srsql.engine.terms.baskets import term_queries
-from srsql.engine.warehouse.catalog import normalized
-from srsql.engine.warehouse.database_file import connection
-from srsql.engine.warehouse.frames import FORMULA, NUMBER
-from srsql.engine.warehouse.layout import CLUSTER, Built, key_column, key_columns
-from srsql.engine.warehouse.releases import NOT_IDS, Release
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.database_file import connection
+from srsql.engine.store.frames import FORMULA, NUMBER
+from srsql.engine.store.statements import (
     column,
     create,
     dotted,
@@ -64,7 +63,8 @@ from srsql.engine.warehouse.statements import (
     temporary,
     union_all,
 )
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.warehouse import Warehouse
+from srsql.engine.terms.baskets import term_queries
 from srsql.schemas import Dataset, Qid
 from srsql.schemas.roles import Table as DatasetTable
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from srsql.engine.artifact.format import Manifest
-from srsql.engine.warehouse.series import PER_QUARTER
+from srsql.engine.catalog.series import PER_QUARTER
 
 MOST = 5
 """Places that are named of each check."""

@@ -40,8 +40,8 @@ from srsql.engine.artifact.format import (
 from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import Trees
 from srsql.engine.artifact.verify.reading import count, loaded
-from srsql.engine.warehouse.statements import column, temporary
-from srsql.engine.warehouse.statements import query as named_query
+from srsql.engine.store.statements import column, temporary
+from srsql.engine.store.statements import query as named_query
 from srsql.schemas.outside import OutsideError, json_of, read_bytes
 
 MOST_BYTES = 2**26

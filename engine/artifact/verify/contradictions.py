@@ -31,11 +31,11 @@ from srsql.engine.artifact.format import (
     Table,
     quarters_of,
 )
+from srsql.engine.catalog.series import IDS
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import BY_SETS, COUNTS_PERSONS, SUPPRESSES, GroupingModel
 from srsql.engine.terms.parameters import DisassociationParameters
-from srsql.engine.warehouse.series import IDS
 from srsql.schemas.outside import OutsideError, read_bytes
 from srsql.version import __version__
 

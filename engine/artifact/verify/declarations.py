@@ -35,7 +35,7 @@ from srsql.engine.artifact.format import (
 from srsql.engine.artifact.verify import OTHER, OWN, REWORDED, suppressed_cases
 from srsql.engine.artifact.verify.contradictions import Trees, written_here
 from srsql.engine.artifact.verify.derivations import derived_differences
-from srsql.engine.warehouse.statements import query
+from srsql.engine.store.statements import query
 from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
 from srsql.schemas.roles import Table
 from srsql.version import __version__

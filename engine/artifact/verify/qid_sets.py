@@ -19,7 +19,7 @@ from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import sets_text
 from srsql.engine.artifact.verify.reading import run_step
 from srsql.engine.artifact.verify.rows import run_check, shown_regions
-from srsql.engine.warehouse.statements import query
+from srsql.engine.store.statements import query
 
 SETS = "qid_sets"
 """The parameter of the manifest that has the sets in words."""

@@ -48,9 +48,9 @@ from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import written_here
 from srsql.engine.artifact.verify.files import MARKED, NUMBER, UNSAFE, printable
 from srsql.engine.errors import one_line
-from srsql.engine.warehouse.database_file import show_no_progress_bar
-from srsql.engine.warehouse.scratch import private_folder
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.database_file import show_no_progress_bar
+from srsql.engine.store.scratch import private_folder
+from srsql.engine.store.statements import (
     column,
     create,
     dotted,

@@ -39,6 +39,7 @@ from srsql.engine.artifact.verify.term_keys import (
     key_checks,
     spelling_faults,
 )
+from srsql.engine.catalog.released_terms import Items, PublishedTerms
 from srsql.engine.checks import measured
 from srsql.engine.checks.region_caps import Promise, read_cells
 from srsql.engine.checks.term_chunks import (
@@ -59,8 +60,7 @@ from srsql.engine.checks.whole_rows import (
     told_values,
 )
 from srsql.engine.models import MODELS
-from srsql.engine.warehouse.released_terms import Items, PublishedTerms
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.statements import (
     STEPS,
     column,
     create,

@@ -22,8 +22,8 @@ from sqlglot import exp
 from srsql.engine.artifact.format import Manifest, key_pairs
 from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.reading import loaded
-from srsql.engine.warehouse.released_terms import Items
-from srsql.engine.warehouse.statements import column, query, temporary, union_all
+from srsql.engine.catalog.released_terms import Items
+from srsql.engine.store.statements import column, query, temporary, union_all
 
 SPELLINGS = "srsql_term_spelling"
 """Table (spelling, key) of the terms of a quarter that was read."""

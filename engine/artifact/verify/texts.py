@@ -13,8 +13,8 @@ from sqlglot import exp
 from srsql.engine.artifact.format import NOT_IDS, Column, Manifest, Table, longest
 from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.reading import loaded, text
-from srsql.engine.warehouse.series import ORIGINAL
-from srsql.engine.warehouse.statements import column, query, temporary, union_all, with_rows
+from srsql.engine.catalog.series import ORIGINAL
+from srsql.engine.store.statements import column, query, temporary, union_all, with_rows
 
 TOPIC = "artifact/texts"
 NOT_SEARCHED = ("report id", "case id", "period", "node", "serial number")

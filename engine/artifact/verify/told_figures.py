@@ -21,7 +21,7 @@ from srsql.engine.artifact.verify import FIGURES, SHOWN_FIGURES, figures
 from srsql.engine.artifact.verify.contradictions import Trees, model_of, written_here
 from srsql.engine.artifact.verify.reading import loaded, text
 from srsql.engine.models import MODELS
-from srsql.engine.warehouse.statements import column, query, temporary, union_all, with_rows
+from srsql.engine.store.statements import column, query, temporary, union_all, with_rows
 
 MOST_MEASURED = 2_000
 """Cases that are drawn and looked at, of all that are released."""

@@ -100,7 +100,7 @@ from srsql.engine.artifact.verify.told_figures import (
     row_faults,
 )
 from srsql.engine.errors import SrsqlError, VerifyError, one_line
-from srsql.engine.warehouse.statements import (
+from srsql.engine.store.statements import (
     STEPS,
     column,
     parsed,

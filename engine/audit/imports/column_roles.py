@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import trimmed
 from srsql.engine.errors import ImportReleaseError
 from srsql.engine.ingest.records import call, field_at, is_null, known, plain_name, text_of
-from srsql.engine.warehouse.catalog import trimmed
-from srsql.engine.warehouse.statements import column
+from srsql.engine.store.statements import column
 from srsql.schemas import Dataset, Qid, Table
 
 WILDCARDS = ("*", "ANY")

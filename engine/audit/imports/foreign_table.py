@@ -31,6 +31,7 @@ from srsql.engine.audit.imports.column_roles import (
     numeric_faults,
     renamed,
 )
+from srsql.engine.catalog.datasets import known_term, normalized, trimmed
 from srsql.engine.errors import ImportReleaseError
 from srsql.engine.ingest import raw_tables, units
 from srsql.engine.ingest.encodings import has_controls
@@ -50,9 +51,8 @@ from srsql.engine.ingest.records import (
     text_of,
 )
 from srsql.engine.ingest.sources import Member
-from srsql.engine.warehouse.catalog import known_term, normalized, trimmed
-from srsql.engine.warehouse.statements import column, create, query, temporary, union_all
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import column, create, query, temporary, union_all
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Source
 
 Kind = Literal["foreign", "original"]

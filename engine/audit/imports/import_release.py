@@ -60,17 +60,17 @@ from srsql.engine.audit.imports.foreign_table import (
     read_table,
     refuse_fault,
 )
+from srsql.engine.catalog.datasets import register_dataset
+from srsql.engine.catalog.releases import keep_key
+from srsql.engine.catalog.series import IMPORTED, Series, misplaced, open_series
 from srsql.engine.errors import ImportReleaseError
 from srsql.engine.grouping.reports import load_attributes
 from srsql.engine.grouping.symptoms import cutoff
 from srsql.engine.ingest import explained, in_file_order
 from srsql.engine.ingest.raw_tables import CODE, fill_codes
 from srsql.engine.ingest.records import drop_temporary, workspace
-from srsql.engine.warehouse.catalog import register_dataset
-from srsql.engine.warehouse.releases import keep_key
-from srsql.engine.warehouse.series import IMPORTED, Series, misplaced, open_series
-from srsql.engine.warehouse.statements import query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 from srsql.version import __version__
 

@@ -30,17 +30,17 @@ from srsql.engine.audit.imports.column_roles import (
     renamed,
 )
 from srsql.engine.audit.imports.foreign_table import RELEASED, ForeignFile, read_file
-from srsql.engine.errors import ImportReleaseError
-from srsql.engine.ingest import explained
-from srsql.engine.ingest.records import RECORD, drop_temporary, workspace
-from srsql.engine.warehouse.catalog import (
+from srsql.engine.catalog.datasets import (
     StoredHierarchies,
     dataset_names,
     normalized_texts,
     registered_dataset,
 )
-from srsql.engine.warehouse.statements import SPACE, query
-from srsql.engine.warehouse.warehouse import Warehouse
+from srsql.engine.errors import ImportReleaseError
+from srsql.engine.ingest import explained
+from srsql.engine.ingest.records import RECORD, drop_temporary, workspace
+from srsql.engine.store.statements import SPACE, query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, SchemaError, load_dataset, parse_dataset
 
 FOREIGN = "foreign"

@@ -1,0 +1,1 @@
+"""What a warehouse knows: datasets, series, releases, periods, levels."""

@@ -1,0 +1,1 @@
+"""Spark as a carrier of parts."""

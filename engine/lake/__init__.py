@@ -1,0 +1,1 @@
+"""Raw quarters as Parquet files beside the warehouse."""

@@ -1,0 +1,1 @@
+"""A steward's year: corrections, forgetting, restoring, explaining, backups."""

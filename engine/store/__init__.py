@@ -1,0 +1,1 @@
+"""Where rows lie: the connection, the file, statements, and what may be left behind."""

@@ -1,1 +1,0 @@
-"""A DuckDB connection, what its catalog says, and the names of stored tables."""

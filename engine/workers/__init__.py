@@ -1,0 +1,1 @@
+"""Who carries parts of the work."""
