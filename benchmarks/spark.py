@@ -34,7 +34,7 @@ import pyarrow as pa
 
 from benchmarks.stage_watch import StageWatch
 from srsql import Engine
-from srsql.engine.extras.spark.session import SparkAt
+from srsql.engine.extras.spark.address import SparkAt
 from srsql.engine.grouping import parts as grouping
 from srsql.engine.workers.carriers import Work
 

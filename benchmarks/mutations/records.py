@@ -10,8 +10,8 @@ from functools import cache
 from typing import Any
 from unittest.mock import patch
 
-from srsql.engine.store import statements
 from srsql.engine.store import definitions as opening
+from srsql.engine.store import statements
 from srsql.udfs import register
 
 MACROS = "srsql.sql_macros"

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 DOORS = {
-    "spark": "spark.session:SparkAt",
+    "spark": "spark.address:SparkAt",
 }
 """Door -> the module of ``engine/extras`` behind it, and what of it is asked for."""
 

@@ -33,8 +33,8 @@ from support.spark_workers import one_killed
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import WarehouseError
 from srsql.engine.extras.spark import carrier as spark
+from srsql.engine.extras.spark.address import _session
 from srsql.engine.extras.spark.carrier import SparkCarrier
-from srsql.engine.extras.spark.session import _session
 from srsql.engine.grouping import parts as parts_module
 from srsql.engine.lake.lake_parts import BucketWork
 from srsql.engine.terms import disassociate
