@@ -25,8 +25,10 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core import caching, event
+from numba.core.registry import CPUDispatcher
 
 from srsql.udfs import COMPILING, UNSAFE, cache_folder, safe_folder
+from srsql.udfs.within import KernelDispatcher
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -44,7 +46,9 @@ def njit(**options: Any) -> Callable[[Kernel], Kernel]:
     cached = {**options, "cache": True}
 
     def compiled(asked: dict[str, Any], function: Kernel) -> Kernel:
-        made: Kernel = numba.njit(**asked)(function)
+        made: Any = numba.njit(**asked)(function)
+        if isinstance(made, CPUDispatcher):  # else nothing is compiled
+            made.__class__ = KernelDispatcher
         return made
 
     def decorate(function: Kernel) -> Kernel:

@@ -24,7 +24,11 @@ from numpy.typing import NDArray
 
 from srsql.udfs import NO_CASE, Ints, place_table, uncopied
 from srsql.udfs.compiled import leaf, njit
-from srsql.udfs.grouping_problem import Losses
+from srsql.udfs.grouping_problem import GroupingProblem, Losses, Terms
+from srsql.udfs.passed import by_address
+
+for _each in (Losses, Terms, GroupingProblem):
+    by_address(_each)
 
 NEAR = 1e-11
 """Relative distance up to which floats cannot tell two values apart: rounding may be all of it."""
@@ -278,6 +282,7 @@ def exact_minima(
     return least
 
 
+@by_address
 class BoxTree(NamedTuple):
     """A k-d tree over boxes; nodes are numbered as they are made, from the root, which is 0."""
 
@@ -296,6 +301,7 @@ class BoxTree(NamedTuple):
     """[boxes] the leaf that holds each box."""
 
 
+@by_address
 class Waiting(NamedTuple):
     """Scratch of a search: the nodes that wait, and what each of them leaves to hope for."""
 

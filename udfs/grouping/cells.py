@@ -19,6 +19,7 @@ from srsql.udfs import Ints
 from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import BoxTree, Waiting, as_int64, new_waiting
 from srsql.udfs.grouping_problem import Losses
+from srsql.udfs.passed import by_address
 
 MASK_TERMS = 16
 """Terms at most in a mask."""
@@ -28,6 +29,7 @@ NONE = 2**62
 """No case, no number, no loss: above them all."""
 
 
+@by_address
 class Cells(NamedTuple):
     """m cells; the cases of a cell form a list in case order, from which taken cases leave."""
 
@@ -50,6 +52,7 @@ class Cells(NamedTuple):
     """[n] previous case of the same cell, or -1."""
 
 
+@by_address
 class CellBounds(NamedTuple):
     """What each node of the tree knows of the cases that remain under it."""
 

@@ -16,8 +16,10 @@ from srsql.udfs.exact_search import BoxTree, Waiting, as_int64, hull_loss, new_w
 from srsql.udfs.grouping.cells import NONE
 from srsql.udfs.grouping.privacy_risk import VIEWS, update_group
 from srsql.udfs.grouping_problem import GroupingProblem, Losses
+from srsql.udfs.passed import addressed, by_address
 
 
+@by_address
 class Groups(NamedTuple):
     """G groups with their regions and members; size 0 marks a group merged into another."""
 
@@ -38,6 +40,7 @@ class Groups(NamedTuple):
     """[n] next member of the same group, or -1."""
 
 
+@by_address
 class RegionEnds(NamedTuple):
     """What each node of a tree knows of the regions of the groups under it."""
 
@@ -53,6 +56,7 @@ class RegionEnds(NamedTuple):
     """[nodes] least size and least total loss; NONE where all groups are empty."""
 
 
+@by_address
 class GroupBounds(NamedTuple):
     """What each node of the tree knows of the groups under it."""
 
@@ -76,7 +80,7 @@ def new_groups(problem: GroupingProblem, group: NDArray[np.int32], count: int) -
         count: how many groups there are.
     """
     n, d = problem.low.shape
-    groups = Groups(
+    made = Groups(
         np.full((count, d), NONE, np.int64),
         np.full((count, d), -NONE, np.int64),
         np.zeros(count, np.int64),
@@ -86,13 +90,14 @@ def new_groups(problem: GroupingProblem, group: NDArray[np.int32], count: int) -
         np.full(count, -1, np.int32),
         np.full(n, -1, np.int32),
     )
+    groups = addressed(made)
     groups.state[:, 1, :] = problem.k
     for r in range(n - 1, -1, -1):
         if group[r] >= 0:
             _enter(r, as_int64(group[r]), problem, groups, False)
     for g in range(count):
         groups.loss[g] = region_loss(groups.low[g], groups.high[g], problem.losses)
-    return groups
+    return made
 
 
 @leaf()
@@ -160,16 +165,17 @@ def new_group_bounds(tree: BoxTree, groups: Groups, full: Ints, losses: Losses) 
         losses: of the QIDs.
     """
     nodes, d = len(tree.left), groups.low.shape[1]
-    bounds = GroupBounds(
+    made = GroupBounds(
         new_region_ends(nodes, d),
         np.empty(nodes, np.int64),
         np.empty(nodes, np.int64),
         np.empty(nodes, np.int64),
         new_waiting(),
     )
+    bounds = addressed(made)
     for node in range(nodes - 1, -1, -1):
         refresh_group_bounds(node, tree, groups, full, losses, bounds)
-    return bounds
+    return made
 
 
 @leaf()

@@ -117,7 +117,7 @@ def least_loss_case(
     best_risk, best_plain = np.inf, best >= 0
     if bounds.kinds[0] & kinds == 0:
         return best
-    node_stack, loss_stack = bounds.waiting
+    node_stack, loss_stack = bounds.waiting.node, bounds.waiting.bound
     node_stack[0] = 0
     loss_stack[0] = added_loss(low, high, size, loss, bounds.low_max[0], bounds.high_min[0], losses)
     top = 1
@@ -218,7 +218,7 @@ def farthest_case(
     best, best_far = as_int64(-1), as_int64(-1)
     if bounds.least[0] == NONE:
         return best
-    node_stack, far_stack = bounds.waiting
+    node_stack, far_stack = bounds.waiting.node, bounds.waiting.bound
     node_stack[0], far_stack[0] = 0, NONE
     top = 1
     while top > 0:

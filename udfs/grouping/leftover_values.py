@@ -33,6 +33,7 @@ from srsql.udfs.grouping.suppress import (
     suppress_surplus,
 )
 from srsql.udfs.grouping_problem import Attributes, Cases, Losses, integer_losses
+from srsql.udfs.passed import by_address
 
 FAR = 2**62
 """More values than any group could lose; beyond every end of a region."""
@@ -52,6 +53,7 @@ class Placing:
     k: int
 
 
+@by_address
 class _Groups(NamedTuple):
     """What is known of each group; all of it changes as cases join."""
 

@@ -131,7 +131,7 @@ def _best_group(
             case_mask |= 1 << int(b)
     best, best_loss = as_int64(-1), as_int64(0)
     best_risk, best_plain = np.inf, best >= 0
-    node_stack, loss_stack = bounds.waiting
+    node_stack, loss_stack = bounds.waiting.node, bounds.waiting.bound
     node_stack[0], loss_stack[0] = 0, 0
     top = 1
     members_seen, listed, joins = 0, False, int(problem.carrier[r])

@@ -22,6 +22,7 @@ from srsql.udfs.exact_search import as_int64, hull_loss
 from srsql.udfs.grouping.cells import NONE
 from srsql.udfs.grouping.risk_cache import eta_at
 from srsql.udfs.grouping_problem import GroupingProblem
+from srsql.udfs.passed import by_address
 
 WIDE = 24
 """Cases that are dealt anew at most; more are cut."""
@@ -29,6 +30,7 @@ PARTS = 4
 """Groups that they are dealt into at most."""
 
 
+@by_address
 class Dealt(NamedTuple):
     """Scratch of the search for a partition of a few cases: what each part has when so many are
     dealt, [``WIDE`` + 1, ``PARTS``] where nothing else is said."""
@@ -77,6 +79,7 @@ def new_dealt(d: int) -> Dealt:
     )
 
 
+@by_address
 class Members(NamedTuple):
     """n cases with d QIDs, and room for G groups; size 0 marks a group that is none any more."""
 

@@ -36,11 +36,13 @@ from srsql.udfs.grouping.members import (
     members_of,
 )
 from srsql.udfs.grouping_problem import Losses
+from srsql.udfs.passed import addressed, by_address
 
 MANY = 64
 """Members whose judging is as much work as another try."""
 
 
+@by_address
 class Forest(NamedTuple):
     """A tree for each of P patterns; nodes are numbered through, and so are the groups."""
 
@@ -71,14 +73,17 @@ class Forest(NamedTuple):
 @njit(inline="always")
 def losses_of(p: int, forest: Forest, losses: Losses) -> Losses:
     """The losses of the QIDs of tree ``p``, those of the others being 0."""
-    return Losses(
-        forest.numeric[p], forest.weight[p], losses.start, losses.parent, losses.last, losses.height
-    )
+    return addressed(
+        Losses(
+            forest.numeric[p], forest.weight[p],
+            losses.start, losses.parent, losses.last, losses.height,
+        )
+    )  # fmt: skip
 
 
 @njit()
-def grow_forest(members: Members, count: int) -> Forest:
-    """The trees over the first ``count`` groups, none of which is empty."""
+def new_forest(members: Members, count: int) -> Forest:
+    """Room for the trees over the first ``count`` groups, none of which is empty."""
     d = members.low.shape[1]
     losses = members.problem.losses
     patterns = np.unique(members.pattern[:count])
@@ -92,12 +97,21 @@ def grow_forest(members: Members, count: int) -> Forest:
         np.full(len(members.size), -1, np.int32),
         new_region_ends(room, d), new_waiting(),
     )  # fmt: skip
-    nodes = placed = as_int64(0)
     for p in range(trees):
         for i in range(d):
             if patterns[p] >> i & 1:
                 forest.numeric[p, i] = losses.numeric[i]
                 forest.weight[p, i] = losses.weight[i]
+    return forest
+
+
+@njit()
+def plant_trees(forest: Forest, members: Members, count: int) -> None:
+    """Let the trees of ``new_forest`` grow over its groups."""
+    d, patterns = members.low.shape[1], forest.pattern
+    losses = members.problem.losses
+    nodes = placed = as_int64(0)
+    for p in range(len(patterns)):
         own = np.flatnonzero(members.pattern[:count] == patterns[p])
         low, high = members.low[own], members.high[own]
         for i in range(d):
@@ -110,7 +124,6 @@ def grow_forest(members: Members, count: int) -> Forest:
         placed += len(own)
     for node in range(nodes - 1, -1, -1):
         _refresh_node(node, members, forest)
-    return forest
 
 
 @leaf()
@@ -222,7 +235,7 @@ def best_join(
     losses, low, high = members.problem.losses, members.problem.low[r], members.problem.high[r]
     best, best_added = as_int64(-1), limit
     shown_now = members.pattern[own] if own >= 0 else 0
-    node_stack, bound_stack = forest.waiting
+    node_stack, bound_stack = forest.waiting.node, forest.waiting.bound
     for p in range(len(forest.pattern) - 1, -1, -1):
         pattern = forest.pattern[p]
         base = members.unit * bits(members.known[r] & ~pattern)
@@ -284,7 +297,7 @@ def nearest_groups(
         found[at], added_of[at] = -1, NONE
     low, high = members.problem.low[r], members.problem.high[r]
     shown = losses_of(p, forest, members.problem.losses)
-    node_stack, bound_stack = forest.waiting
+    node_stack, bound_stack = forest.waiting.node, forest.waiting.bound
     base = members.unit * bits(members.known[r] & ~forest.pattern[p])
     node_stack[0] = forest.root[p]
     bound_stack[0] = base + _least_added(forest.root[p], low, high, shown, forest)

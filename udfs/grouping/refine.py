@@ -36,7 +36,7 @@ from srsql.udfs.grouping.members import (
     keeps_bounds,
     new_dealt,
 )
-from srsql.udfs.grouping.neighbours import grow_forest
+from srsql.udfs.grouping.neighbours import Forest, new_forest, plant_trees
 from srsql.udfs.grouping.regroup import Effort, improve, place
 from srsql.udfs.grouping.resplit import NO_LIMIT
 from srsql.udfs.grouping_problem import (
@@ -233,7 +233,13 @@ def _refined(
     def look(part: _Part) -> tuple[_Part, bool, bool]:
         """One pass: whether anything became better, and whether a group found no room."""
         waiting = np.flatnonzero(every.group < 0) if count == 1 else np.empty(0, np.int64)
-        better, groups, full = _pass(part.members, part.groups, waiting, effort, part.scratch)
+        if part.groups == 0:
+            return part, False, False
+        forest = new_forest(part.members, part.groups)
+        plant_trees(forest, part.members, part.groups)
+        better, groups, full = _pass(
+            part.members, forest, part.groups, waiting, effort, part.scratch
+        )
         return replace(part, groups=groups), better, full
 
     parts = at_once(enter, range(count), standing.threads, lambda part: int(alive[part]))
@@ -363,7 +369,7 @@ def _enter(listed: Ints, begin: Ints, members: Members, who: Ints) -> int:
 
 @njit()
 def _pass(
-    members: Members, count: int, waiting: Ints, effort: Effort, who: Ints
+    members: Members, forest: Forest, count: int, waiting: Ints, effort: Effort, who: Ints
 ) -> tuple[bool, int, bool]:
     """Place the cases that wait, and look at every one of the groups that changed.
 
@@ -371,9 +377,6 @@ def _pass(
         Whether anything became better, how many groups there are, and whether one more was wanted
         for which there was no room.
     """
-    if count == 0:
-        return False, count, False
-    forest = grow_forest(members, count)
     # the next group that is made, how many cases may be placed at the expense of others, and how
     # often a group was wanted for which there was no room
     slots = np.array([count, len(members.group) // effort.allowance + 100, 0])

@@ -18,11 +18,13 @@ from srsql.udfs.exact_search import PRIME, as_int64, quotient, share_of
 from srsql.udfs.grouping.group_tree import Groups
 from srsql.udfs.grouping.privacy_risk import fraction, plain_risk
 from srsql.udfs.grouping_problem import GroupingProblem
+from srsql.udfs.passed import by_address
 
 COMMON_SIGMAS = 8
 """So many values of sigma, from 0 on, have their part of PR computed once per term."""
 
 
+@by_address
 class RiskCache(NamedTuple):
     """What is known of the PR of the case that is being placed, and who holds each term."""
 
