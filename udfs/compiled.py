@@ -48,8 +48,9 @@ def njit(**options: Any) -> Callable[[Kernel], Kernel]:
     def compiled(asked: dict[str, Any], function: Kernel) -> Kernel:
         made: Any = numba.njit(**asked)(function)
         if isinstance(made, CPUDispatcher):  # else nothing is compiled
-            made.__class__ = KernelDispatcher
-        return made
+            made.__class__ = KernelDispatcher  # type: ignore[assignment]
+        found: Kernel = made
+        return found
 
     def decorate(function: Kernel) -> Kernel:
         settings: Any = numba.config

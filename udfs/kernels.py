@@ -126,7 +126,7 @@ def _warm_up(name: str) -> Callable[[], None]:
 def _mark(name: str) -> Path:
     """The empty file that says that these kernels are kept, for this interpreter and processor."""
     import numba
-    from llvmlite import binding  # type: ignore[import-untyped]
+    from llvmlite import binding
 
     where = (
         f"{sys.implementation.cache_tag}-numba-{numba.__version__}-{binding.get_host_cpu_name()}"

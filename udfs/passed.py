@@ -4,8 +4,8 @@ Numba hands each part of a named tuple from function to function by itself, an a
 numbers, and counts references to each: with dozens of arrays that is most of what there is to
 compile. What is passed by its address is one number, and a part of it is read where it is used.
 
-A tuple does not change, and whoever calls a kernel holds it until the kernel ends: nothing has to be
-counted, and what was read once need not be read again.
+A tuple does not change, and whoever calls a kernel holds it until the kernel ends: nothing has to
+be counted.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.core.typing.typeof import typeof, typeof_impl
 from numba.extending import lower_builtin, type_callable
 
-Tuple = TypeVar("Tuple", bound=type)
+Class = TypeVar("Class", bound=type)
+Tuple = TypeVar("Tuple")
 
 
-class Address(types.Type):  # type: ignore[misc]
+class Address(types.Type):
     """The type of a named tuple that is passed by its address."""
 
     def __init__(self, parts: types.NamedTuple) -> None:
@@ -34,17 +35,17 @@ class Address(types.Type):  # type: ignore[misc]
 
 
 @register_default(Address)
-class _AddressModel(models.PrimitiveModel):  # type: ignore[misc]
+class _AddressModel(models.PrimitiveModel):
     def __init__(self, dmm: Any, fe_type: Address) -> None:
         kinds = [dmm.lookup(part).get_value_type() for part in fe_type.parts.types]
         super().__init__(dmm, fe_type, ir.LiteralStructType(kinds).as_pointer())
 
 
 @infer_getattr
-class _Parts(AttributeTemplate):  # type: ignore[misc]
+class _Parts(AttributeTemplate):
     key = Address
 
-    def generic_resolve(self, address: Address, name: str) -> types.Type | None:
+    def generic_resolve(self, address: Address, name: str) -> Any:  # type: ignore[override]
         """The type of a part; a named tuple within it is passed by its address, too."""
         if name not in address.parts.fields:
             return None
@@ -70,7 +71,7 @@ def _unbox(address: Address, given: Any, c: Any) -> NativeValue:
     return NativeValue(where, is_error=parts.is_error, cleanup=parts.cleanup)
 
 
-def by_address(kind: Tuple) -> Tuple:
+def by_address(kind: Class) -> Class:
     """A class of named tuples that kernels get by their address when Python calls them.
 
     Kernels read parts of it by their names, and hand it on.

@@ -19,7 +19,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 
 
-class _Library(JITCodeLibrary):  # type: ignore[misc]
+class _Library(JITCodeLibrary):
     """Code that waits for what calls it."""
 
     def _optimize_functions(self, module: Any) -> None:
@@ -35,7 +35,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _Translation(NativeLowering):  # type: ignore[misc]
+class _Translation(NativeLowering):
     _name = "translation_within_kernels"
 
     def run_pass(self, state: Any) -> bool:
@@ -52,12 +52,12 @@ class _Translation(NativeLowering):  # type: ignore[misc]
 
 
 def _within(flags: Flags) -> Flags:
-    found = flags.copy()
+    found: Flags = flags.copy()
     found.no_compile = found.no_cpython_wrapper = found.no_cfunc_wrapper = True
     return found
 
 
-class _Compiler(CompilerBase):  # type: ignore[misc]
+class _Compiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
         """Numba's own, with another end."""
         found = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -68,7 +68,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
         return [found]
 
 
-class _Within(CPUDispatcher):  # type: ignore[misc]
+class _Within(CPUDispatcher):
     """Translations of a function, by the types of its arguments; Python calls none of them."""
 
     def add_overload(self, made: Any) -> None:
@@ -76,12 +76,12 @@ class _Within(CPUDispatcher):  # type: ignore[misc]
         self.overloads[tuple(made.signature.args)] = made
 
 
-class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
+class KernelDispatcher(CPUDispatcher):
     """Compiles a function once for Python, and once for kernels, where these call it."""
 
-    _own: _Within | None = None
+    _own: Any = None
 
-    def _for_kernels(self) -> _Within:
+    def _for_kernels(self) -> Any:
         if self._own is None:
             self._own = _Within(
                 self.py_func, self.locals, dict(self.targetoptions), pipeline_class=_Compiler
