@@ -48,7 +48,7 @@ def njit(**options: Any) -> Callable[[Kernel], Kernel]:
     def compiled(asked: dict[str, Any], function: Kernel) -> Kernel:
         made: Any = numba.njit(**asked)(function)
         if isinstance(made, CPUDispatcher):  # else nothing is compiled
-            made.__class__ = KernelDispatcher  # type: ignore[assignment]
+            made.__class__ = KernelDispatcher
         found: Kernel = made
         return found
 

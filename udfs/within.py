@@ -51,8 +51,8 @@ class _Translation(NativeLowering):
         return done
 
 
-def _within(flags: Flags) -> Flags:
-    found: Flags = flags.copy()
+def _within(flags: Flags) -> Any:
+    found: Any = flags.copy()
     found.no_compile = found.no_cpython_wrapper = found.no_cfunc_wrapper = True
     return found
 
