@@ -94,12 +94,12 @@ def _dates(dataset: Dataset) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def wait(current: Release, request: Request) -> tuple[dict[str, str | int], dict[str, Any]]:
+def wait(current: Release, max_delay: int | None) -> tuple[dict[str, str | int], dict[str, Any]]:
     """Have withheld cases wait that no group had room for, and that have not waited long enough.
 
     Args:
         current: with its rows in the catalog.
-        request: says how many periods a case waits at most; None: none waits from now on.
+        max_delay: how many periods a case waits at most; None: none waits from now on.
 
     Returns:
         What the public manifest tells of the pool, and what the private one does.
@@ -108,13 +108,13 @@ def wait(current: Release, request: Request) -> tuple[dict[str, str | int], dict
     ((taken_in, otherwise),) = warehouse.rows(query(TOPIC, "taken_in"), own)
     private = {"taken_in": taken_in} | ({"reported_otherwise": otherwise} if otherwise else {})
     warehouse.run(query(TOPIC, "keep_taken"), own)
-    if request.max_delay is None:
+    if max_delay is None:
         return {}, (private if taken_in or otherwise else {})
-    asked = {"max_delay": request.max_delay, "reasons": list(FOR_WANT_OF_A_GROUP)}
+    asked = {"max_delay": max_delay, "reasons": list(FOR_WANT_OF_A_GROUP)}
     warehouse.run(query(TOPIC, "wait"), own | asked)
     rows = _counts(warehouse, current.release_id)
     public: dict[str, str | int] = {
-        "max_delay": request.max_delay,
+        "max_delay": max_delay,
         "waiting_cases": sum(row[1] for row in rows),
         "waiting_reports": sum(row[2] for row in rows),
     }

@@ -1,0 +1,53 @@
+"""The released tables are filled."""
+
+from __future__ import annotations
+
+from srsql.engine.lattice.rows import build_rows
+from srsql.engine.release.request import Request
+from srsql.engine.release.stages.stage import Made, Stage, Tables
+from srsql.engine.release.views import build_tables
+from srsql.engine.terms.baskets import build_term_tables
+from srsql.engine.warehouse.layout import SHAPES
+
+
+def fill_rows(request: Request, made: Made) -> Tables:
+    """Fill those of rows of cases."""
+    made.built = build_tables(
+        made.current, perturbed=request.model.perturbs_values, keyed=bool(made.series.key)
+    )
+    return {}
+
+
+def fill_terms(request: Request, made: Made) -> Tables:
+    """Fill those of terms that are told apart from rows."""
+    current, model = made.current, request.model
+    made.built += build_term_tables(
+        current.warehouse,
+        current.dataset,
+        current.release_id,
+        grouped=model.releases_case_rows and not request.takes_rows_apart,
+        shape=SHAPES[model.term_format],
+    )
+    return {}
+
+
+def fill_lattice(request: Request, made: Made) -> Tables:
+    """Fill that of rows of the model's own making."""
+    current = made.current
+    made.built += build_rows(current.warehouse, current.dataset, current.release_id)
+    return {}
+
+
+ROWS = Stage("tables", "The tables of rows of cases are filled.", fill_rows)
+TERM_TABLES = Stage(
+    "tables",
+    "The tables of terms that are told apart from rows are filled.",
+    fill_terms,
+    applies=lambda request: request.terms is not None,
+)
+LATTICE_ROWS = Stage(
+    "tables",
+    "The table of rows over a lattice is filled.",
+    fill_lattice,
+    applies=lambda request: request.model.releases_synthetic_rows,
+)
