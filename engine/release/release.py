@@ -40,7 +40,9 @@ def release(
             current, series = open_release(warehouse, opened)
             with loading_kernels(kernels(request, current.visible_dataset)) as loaded:
                 draw = f"{request.seed}/{dataset.name}/{request.quarter}"
-                made = Made(current, series, opened.ingestion_id, loaded, draw, request.terms)
+                made = Made(
+                    current, series, opened.ingestion_id, loaded, draw, opened.request.terms
+                )
                 applying = [stage for stage in STAGES if stage.applies(request)]
                 for title, stages in groupby(applying, lambda stage: stage.title):
                     with clock.stage(title):

@@ -7,6 +7,8 @@ from dataclasses import replace
 from srsql.engine.checks.series import check_whole_series
 from srsql.engine.errors import ReleaseError
 from srsql.engine.ingest import Intake
+from srsql.engine.release.features.feature import OfRange
+from srsql.engine.release.features.table import refuse
 from srsql.engine.release.memory import standing_release
 from srsql.engine.release.release import release
 from srsql.engine.release.request import (
@@ -52,8 +54,7 @@ def release_range(
         IngestError: one could not be ingested; those before it are out.
     """
     first, last = range_ends(request.quarter)
-    if request.draft or request.supersede:
-        raise ReleaseError("--draft and --supersede take one quarter, not a range")
+    refuse(OfRange(request))
     ingested = warehouse.rows(
         query("release/series", "ingested_quarters"),
         {"dataset": dataset.name, "first": first, "last": last},

@@ -10,88 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.patterns import FOR_WANT_OF_A_GROUP
-from srsql.engine.ingest.records import plain_name
-from srsql.engine.release.request import Request
 from srsql.engine.warehouse.releases import Release
-from srsql.engine.warehouse.series import ORIGINAL, Series
 from srsql.engine.warehouse.statements import query
 from srsql.engine.warehouse.warehouse import Warehouse
-from srsql.schemas import Dataset
-from srsql.schemas.dataset import read_from
 
 TOPIC = "release/waiting"
-
-
-def need_pool(request: Request, series: Series, dataset: Dataset, *, waits: bool) -> None:
-    """Refuse what would tell who waited, or take a period back that others followed on.
-
-    Args:
-        request: what is asked for.
-        series: that it is to be released in.
-        dataset: with the columns that the series publishes.
-        waits: some case of the series waits, or waited.
-
-    Raises:
-        ReleaseError: the text says what to do.
-    """
-    need_no_order(request, series.name, series.ids)
-    told = _dates(dataset) if waits or request.max_delay is not None else []
-    if told:
-        raise ReleaseError(
-            f"{dataset.name} publishes {', '.join(told)} of every report, made from dates, which "
-            "tell which cases waited: leave --max-delay out, or declare a dataset that has these "
-            "as quasi-identifiers, or not at all"
-        )
-    if request.supersede and (waits or request.max_delay is not None):
-        raise ReleaseError(
-            f"series {series.name!r} holds cases back, which later periods took in: --supersede "
-            "would release them twice, so leave it out, or give another --series"
-        )
-
-
-def need_no_order(request: Request, series: str, ids: str | None) -> None:
-    """Refuse ids that tell who waited.
-
-    Args:
-        request: what is asked for.
-        series: its name.
-        ids: those that it has, or is to have.
-
-    Raises:
-        ReleaseError: they are the source's own; the text says what to do.
-    """
-    if request.max_delay is not None and ids == ORIGINAL:
-        raise ReleaseError(
-            f"series {series!r} has original ids, whose order tells which cases waited: leave "
-            "--max-delay out, or give another --series, which gets pseudonyms"
-        )
-
-
-def _dates(dataset: Dataset) -> list[str]:
-    """Published columns that may tell when a report came: what is made from dates, and periods.
-
-    A column is known by what it is read from, whatever the dataset calls it.
-    """
-    shown = dataset.published
-    periods = {plain_name(each.period_column) for each in dataset.tables if each.period_column}
-
-    def told(table: str, name: str) -> bool:
-        """Whether it may be read from a column of periods."""
-        return any(plain_name(text) in periods for text in read_from(dataset.table(table), name))
-
-    derived = {each.name: each for each in dataset.derived}
-    found = []
-    for declared in dataset.tables:
-        for name in declared.publish:
-            if (declared.name, name) not in shown:
-                continue
-            made = derived[name] if dataset.makes(declared.name, name) else None
-            places = [(declared.name, name)] if made is None else made.sources
-            if (made is not None and made.dates) or any(told(*place) for place in places):
-                found.append(name)
-    return list(dict.fromkeys(found))
 
 
 def wait(current: Release, max_delay: int | None) -> tuple[dict[str, str | int], dict[str, Any]]:

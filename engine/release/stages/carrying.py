@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 
-from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.patterns import Grouping
+from srsql.engine.release.features.feature import ByOthers
+from srsql.engine.release.features.table import refuse
 from srsql.engine.release.request import Request
 from srsql.engine.warehouse.carriers import Carrier, local_carrier
 from srsql.engine.warehouse.lake import lies_in_lake
@@ -27,14 +28,11 @@ def carried(
         ReleaseError: both are asked for, or nothing is carried.
         WarehouseError: Spark cannot be asked.
     """
-    request.need_something_to_carry(
-        carrier, in_lake=lies_in_lake(warehouse, dataset), by_set=bool(dataset.qid_set)
-    )
+    in_lake = lies_in_lake(warehouse, dataset)
+    refuse(ByOthers(request, carrier, in_lake, bool(dataset.qid_set)))
     if request.spark is None:
         yield request if carrier is None else replace(request, carrier=carrier)
         return
-    if carrier is not None:
-        raise ReleaseError("--spark takes the place of a carrier: leave one of them out")
     with SparkAt(request.spark, warehouse.scratch) as spark:
         yield replace(request, carrier=spark)
 

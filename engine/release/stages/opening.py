@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from srsql.engine.checks import term_chunks
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping import suppression
+from srsql.engine.release.features.feature import InSeries, OnDataset, OnShown, WithIds
+from srsql.engine.release.features.optional_columns import with_optional
+from srsql.engine.release.features.table import refuse
 from srsql.engine.release.memory import need_consent_to_change, standing_release
-from srsql.engine.release.optional_columns import need_shown, with_optional
-from srsql.engine.release.qid_sets import need_sets_kept
 from srsql.engine.release.request import Released, Request
 from srsql.engine.release.series import check_turn, check_version, register, remove_draft
-from srsql.engine.release.terms import family_of, need_pseudonyms, usual_ids, visible_part
-from srsql.engine.release.waiting import need_pool
+from srsql.engine.release.terms import family_of, usual_ids, visible_part
 from srsql.engine.risk import singling_out
 from srsql.engine.terms.generalize import MAKING
 from srsql.engine.warehouse.extras import need
@@ -66,10 +66,10 @@ def open_dataset(warehouse: Warehouse, dataset: Dataset, request: Request) -> Op
     dataset = model.prepare_dataset(dataset.keyed(request.term_key))
     if request.terms:
         request = replace(request, terms=request.terms.of(dataset, model.k))
-    need_sets_kept(dataset, request)
-    shown = with_optional(warehouse, dataset, request)
-    visible_dataset = visible_part(shown, model, request.terms)
-    need_shown(visible_dataset, request)
+    refuse(OnDataset(request, dataset))
+    shown = with_optional(warehouse, dataset, request.columns, request.series, request.quarter)
+    visible_dataset = visible_part(shown, request)
+    refuse(OnShown(request, visible_dataset))
     return Opened(request, dataset, visible_dataset, ingestion_id)
 
 
@@ -88,9 +88,9 @@ def open_release(warehouse: Warehouse, opened: Opened) -> tuple[Release, Series]
     series = open_series(
         warehouse, dataset, request.series, family, usual_ids(request), request.quarter
     )
-    need_pseudonyms(request, series)
     waits = has_waited(warehouse, dataset.name, series.name)
-    need_pool(request, series, opened.visible_dataset, waits=waits)
+    refuse(WithIds(request, series.name, series.ids))
+    refuse(InSeries(request, opened.visible_dataset, series, waits))
     check_turn(warehouse, series, request.quarter, supersede=request.supersede)
     check_version(warehouse, series, request)
     if request.remembered and not request.draft:  # a draft is told of it and refused nothing

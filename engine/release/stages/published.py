@@ -6,6 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from srsql.engine.models.base import COUNTS_PERSONS
+from srsql.engine.release.features.optional_columns import optional_facts
+from srsql.engine.release.features.qid_sets import set_facts
 from srsql.engine.release.manifest import (
     RELEASE_DATE,
     Parameters,
@@ -18,8 +20,6 @@ from srsql.engine.release.manifest import (
     suppression_facts,
 )
 from srsql.engine.release.memory import draft_memory
-from srsql.engine.release.optional_columns import optional_facts
-from srsql.engine.release.qid_sets import set_facts
 from srsql.engine.release.request import Released, Request
 from srsql.engine.release.series import supersede_release
 from srsql.engine.release.stages.stage import Made, Stage, Tables
@@ -95,7 +95,7 @@ def _facts(request: Request, made: Made, parameters: Parameters) -> dict[str, st
     public_k = made.grouping.k if model.claims else shown_k(current)
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(made.exposed)}
-    facts |= {**optional_facts(request), **set_facts(current)}
+    facts |= {**optional_facts(request.columns), **set_facts(current)}
     facts |= public_persons(made.persons, perturbs=model.perturbs_values)
     if request.counts_persons:
         guarantee = f"{model.guarantee} {COUNTS_PERSONS}"

@@ -15,7 +15,7 @@ def generalize(request: Request, made: Made) -> Tables:
     return handed_on(*REGIONS.writes)
 
 
-def part(request: Request, made: Made) -> Tables:
+def part_records(request: Request, made: Made) -> Tables:
     """Make records of cases of those of persons."""
     part_persons(made.current, made.weight_scale, request.model.carriers)
     return {}
@@ -34,7 +34,7 @@ REGIONS = Stage(
 PARTED_PERSONS = Stage(
     "regions",
     "Records of persons become those of their cases again.",
-    part,
+    part_records,
     applies=lambda request: request.counts_persons,
 )
 IDS = Stage(
