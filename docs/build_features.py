@@ -57,10 +57,7 @@ ASKED: Mapping[str, Mapping[str, Any]] = {
 def page() -> str:
     """The text of the page."""
     parts = [HEAD, STAGES_HEAD, _stages(), MODELS_HEAD, _models(), "\n", _options()]
-    parts.append(
-        "\n## What does not go together\n\nEach is refused as soon as it is known; of several the first is told.\n\n"
-    )
-    parts.append(_refusals())
+    parts += [REFUSALS_HEAD, _refusals()]
     parts += [_entry(feature) for feature in FEATURES]
     return "".join(parts)
 
