@@ -31,7 +31,8 @@ STAGES_HEAD = """
 ## Stages of a release
 
 What a release does, in order and in one transaction. The first column is what `--verbose` prints
-and what times are told by; a stage that is for some releases alone says which.
+and what times are told by; a stage that is for some releases alone says which. Tables are temporary
+ones (`srsql_NAME`); some are there for some releases only.
 """
 MODELS_HEAD = """
 ## Models and features
@@ -68,9 +69,13 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def _stages() -> str:
-    rows = [(stage.title, stage.does, f"`{stage.run.__name__}`", _only(stage.run.__name__))
-            for stage in STAGES]  # fmt: skip
-    return "\n" + _table(("stage", "what happens", "function", "for"), rows) + "\n"
+    rows = [
+        (stage.title, stage.does, f"`{stage.run.__name__}`", _only(stage.run.__name__),
+         stage.reads, stage.writes)
+        for stage in STAGES
+    ]  # fmt: skip
+    head = ("stage", "what happens", "function", "for", "reads", "hands on")
+    return "\n" + _table(head, rows) + "\n"
 
 
 def _only(stage: str) -> str:

@@ -13,12 +13,17 @@ def take_apart(request: Request, made: Made) -> Tables:
     if made.terms:
         with clusters_carrier(made.current.warehouse, request) as carrier:
             made.limited, made.terms = release_terms(made.current, request, made.terms, carrier)
-    return handed_on(*TERMS.writes)
+    return handed_on(TERMS.writes)
 
 
 TERMS = Stage(
     "terms",
     "Terms that are told apart from rows are put into clusters and chunks, or generalized.",
     take_apart,
+    reads="basket basket_case basket_term case_item case_report grouped node part region "
+    "repeated term theta",
+    writes="basket basket_case basket_term chunk_term cluster generalized_record part "
+    "pub_clusters pub_generalized_terms pub_item_chunk pub_joint_clusters "
+    "pub_reconstructed pub_record_chunk pub_shared_chunk pub_term_nodes term_bound",
     applies=lambda request: request.terms is not None,
 )

@@ -17,7 +17,7 @@ def merge_cases(request: Request, made: Made) -> Tables:
         made.weight_scale = load_cases(
             made.current, request.knowledge, parts, model.record_unit, carrier, persons
         )
-    return handed_on(*CASES.writes)
+    return handed_on(CASES.writes)
 
 
 CASES = Stage(
@@ -25,5 +25,6 @@ CASES = Stage(
     "All reports of a case in the quarter, or of a person where persons are counted, become one "
     "super-record.",
     merge_cases,
-    writes=(),
+    writes="attribute box case case_report case_term deleted node own_report person "
+    "report_box report_value symptoms term word",
 )

@@ -14,7 +14,8 @@ def keep(request: Request, made: Made) -> Tables:
     """Write members, regions, terms and thresholds."""
     current = made.current
     set_figures(current, request.model, made.grouping.k, made.weight_scale)
-    current.warehouse.run_step("release/catalog", {"release_id": current.release_id})
+    tables = {name: made.tables[name] for name in CATALOG.reads.split()}
+    current.warehouse.run_step("release/catalog", {"release_id": current.release_id}, **tables)
     made.pool = wait(current, request.max_delay)
     return {}
 
@@ -34,12 +35,16 @@ def spend(request: Request, made: Made) -> Tables:
 
 
 CATALOG = Stage(
-    "catalog", "The catalog keeps what is released of whom, and who is withheld or waits.", keep
+    "catalog",
+    "The catalog keeps what is released of whom, and who is withheld or waits.",
+    keep,
+    reads="attribute box case case_term deleted grouped region role suppressed term theta withheld",
 )
 ITEM_THRESHOLDS = Stage(
     "catalog",
     "The thresholds are kept of what items of whole rows tell.",
     tell_thresholds,
+    reads="term_bound",
     applies=lambda request: request.takes_rows_apart,
 )
 BUDGET = Stage(

@@ -24,7 +24,7 @@ def look_around(request: Request, made: Made) -> Tables:
     cover_history(current, made.rule, request.symptoms)
     drop_incomplete(current.warehouse, current.dataset, request.missing)
     keep_suppressed(current, made.weight_scale)
-    return handed_on(*HISTORY.writes)
+    return handed_on(HISTORY.writes)
 
 
 def find_what_may_be_lost(request: Request, made: Made) -> Tables:
@@ -32,7 +32,7 @@ def find_what_may_be_lost(request: Request, made: Made) -> Tables:
     made.suppression = request.suppression(made.draw, made.weight_scale)
     if made.suppression:
         find_losable(made.current, made.suppression)
-    return handed_on(*LOSABLE.writes)
+    return handed_on(LOSABLE.writes)
 
 
 HISTORY = Stage(
@@ -40,10 +40,14 @@ HISTORY = Stage(
     "What other quarters know of each case is marked, and old cases cover their earlier regions; "
     "what the series suppressed of a case stays so.",
     look_around,
+    reads="attribute box case case_report case_term node person report_value symptoms term word",
+    writes="appearance bounded grouped profile role suggested suppressed withheld",
 )
 LOSABLE = Stage(
     "history",
     "The values of single reports are found that may be suppressed.",
     find_what_may_be_lost,
+    reads="appearance case case_report case_term report_value suggested term",
+    writes="losable slot",
     applies=lambda request: request.suppresses,
 )

@@ -58,6 +58,9 @@ CHECKS = Stage(
     "checks",
     "Every claim is proved of what was released alone; a failure rolls everything back.",
     check,
+    reads="basket basket_case basket_term case_report chunk_term cluster deleted "
+    "dimension_node generalized_record grouped identity original_term part "
+    "pub_record_chunk withheld",
 )
 AUDIT = Stage(
     "audit", "Whatever of the series the release can change is attacked with it in.", audit

@@ -134,4 +134,5 @@ VIEWS = Stage(
     "Views show the released tables; the public manifest tells what the public may know, the "
     "private one everything that decided the release.",
     publish,
+    reads="basket_case cluster node pub_clusters pub_item_chunk pub_record_chunk region",
 )

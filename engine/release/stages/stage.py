@@ -78,13 +78,14 @@ class Stage:
     """In a whole sentence."""
     run: Callable[[Request, Made], Tables]
     """Does it, and returns the temporary tables that it hands on."""
-    reads: tuple[str, ...] = ()
-    """Temporary tables of earlier stages, as the headers of steps call them."""
-    writes: tuple[str, ...] = ()
-    """Temporary tables that later stages read."""
+    reads: str = ""
+    """Temporary tables of earlier stages, as the headers of steps call them, with blanks between;
+    which of them there are depends on what is asked for."""
+    writes: str = ""
+    """Temporary tables that it makes and later stages read."""
     applies: Callable[[Request], bool] = every_release
 
 
-def handed_on(*names: str) -> Tables:
+def handed_on(names: str) -> Tables:
     """Temporary tables that have their usual names."""
-    return {name: f"srsql_{name}" for name in names}
+    return {name: f"srsql_{name}" for name in names.split()}

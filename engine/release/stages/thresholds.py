@@ -27,7 +27,7 @@ def bound_values(request: Request, made: Made) -> Tables:
     )
     k = k_effective(warehouse, bounds, model.k)
     made.grouping = Grouping(current, bounds, made.weight_scale, k, made.draw, made.suppression)
-    return handed_on(*THRESHOLDS.writes)
+    return handed_on(THRESHOLDS.writes)
 
 
 KERNELS = Stage(
@@ -40,4 +40,7 @@ THRESHOLDS = Stage(
     "Every value gets its threshold; values that no grouping could keep refuse the quarter, or "
     "cases give way.",
     bound_values,
+    reads="case_report case_term losable profile report_value role slot suggested "
+    "suppressed term withheld word",
+    writes="bound_term bound_theta held_value theta value",
 )
