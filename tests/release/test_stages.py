@@ -17,6 +17,7 @@ from support.sets import write_rows, write_sets
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.release import release as life
+from srsql.engine.release.features.table import FEATURES
 from srsql.engine.release.request import Request, make_request
 from srsql.engine.release.stages.registry import STAGES
 from srsql.engine.release.stages.stage import Made, Stage, Tables
@@ -39,6 +40,8 @@ KINDS: tuple[dict[str, Any], ...] = (
     {"model": "l-diversity", **BOUNDS}, {"model": "ppms-stay", **BOUNDS},
     {"model": "msdp-all", "noise": "seeded", **BOUNDS}, {"model": "full-domain", "k": 4},
 )  # fmt: skip
+ELSEWHERE = {"linked_quarters", "optional_columns", "parts_rule"}
+"""Facts of releases of other tests."""
 NAMED = re.compile(r"srsql_(\w+)")
 
 
@@ -99,21 +102,23 @@ class Watched:
         return replace(stage, run=run)
 
 
-def test_stages_name_no_table_of_another_one_but_those_that_they_say_they_read(
+def test_stages_name_no_table_but_those_that_they_say_they_read_and_facts_have_their_types(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watched = Watched(monkeypatch)
     quarters = {"2011Q3": crowd(60), "2011Q4": crowd(60, first=31, version=2)}
     with Engine(copied(tmp_path / "kept", tmp_path / "w.duckdb", quarters)) as engine:
         suspect(engine, [("1", "2", 0.95)])
+        manifests = []
         for number, options in enumerate(KINDS):
-            engine.release("2011Q3", seed=1, series=f"s{number}", allow_linkable=True,
+            made = engine.release("2011Q3", seed=1, series=f"s{number}", allow_linkable=True,
                            ids="pseudonym" if options.get("term_attributes") != "all" else None,
                            **options)  # fmt: skip
+            manifests.append(made.manifest)
     dataset, rows = write_sets(tmp_path), write_rows(tmp_path / "rows", 3, 200)
     with Engine(tmp_path / "sets.duckdb", dataset=dataset) as engine:
         engine.ingest([rows], period="2020Q1")
-        engine.release("2020Q1", model="ms", seed=1, **BOUNDS)
+        manifests.append(engine.release("2020Q1", model="ms", seed=1, **BOUNDS).manifest)
     for place, stage in enumerate(STAGES):
         name = stage.run.__name__
         own = watched.made[name]
@@ -122,3 +127,8 @@ def test_stages_name_no_table_of_another_one_but_those_that_they_say_they_read(
         assert (watched.named[name] & others) - own <= reads, name
         later = set[str]().union(*(set(s.reads.split()) for s in STAGES[place + 1 :]))
         assert own & later <= writes <= own, name
+    for feature in FEATURES:
+        for key, kind in feature.facts.items():
+            told = [manifest[key] for manifest in manifests if key in manifest]
+            assert all(type(each) is kind for each in told), key
+            assert told or key in ELSEWHERE, key
