@@ -83,6 +83,7 @@ def docs(session: nox.Session) -> None:
     """Write the reference anew, compare the guides (``-- --update`` writes what comes out)."""
     _install(session, "test")
     session.run("python", "docs/build_reference.py")
+    session.run("python", "docs/build_features.py")
     session.run("python", "docs/build_papers.py")
     session.run("python", "docs/run_guides.py", *session.posargs)
 

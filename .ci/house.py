@@ -16,7 +16,8 @@ given up for it. The files alone are read: nothing is imported or installed.
 * A *switch* is a class variable or property of the base model.
 * A file *names a feature* where its pattern of ``FEATURES`` occurs in it, outside the feature's own
   room; Python and SQL count.
-* The *way of a request* follows the parameter of ``engine/release/release.py`` (see ``route.py``).
+* The *way of a request* follows the parameter of ``engine/release/release.py`` (see ``route.py``):
+  first as that file alone has it, then with every entry of the registry of stages entered in turn.
 * A *temporary table* is a name that starts with ``srsql_`` and is created in SQL or named by a
   string of its own in Python; names of UDFs, schemas and databases are left out.
 """
@@ -427,13 +428,19 @@ def _features(texts: dict[str, str]) -> list[Measure]:
 
 def _way(trees: dict[str, ast.Module], modules: Graph, files: dict[str, Path]) -> list[Measure]:
     packages = {name for name, path in files.items() if path.name == "__init__.py"}
-    route = Walker(trees, packages).walk(f"{PACKAGE}.engine.release.release", "release", "request")
-    climbs = route.climbs(modules)
-    return [
-        Measure("request-stops", "stops of a release request", route.stops, route.with_returns),
-        Measure("request-rooms", "rooms that it enters", route.rooms, sorted(set(route.forward))),
-        Measure("request-climbs", "climbs back up", len(climbs), climbs),
-    ]
+    walker = Walker(trees, packages)
+    start = (f"{PACKAGE}.engine.release.release", "release", "request")
+    found = []
+    for name, more in (("request", ""), ("stages", ", with every stage entered in turn")):
+        route = walker.walk(*start, registries=bool(more))
+        climbs = route.climbs(modules)
+        stops, rooms = route.with_returns, sorted(set(route.forward))
+        found += [
+            Measure(f"{name}-stops", f"stops of a release request{more}", route.stops, stops),
+            Measure(f"{name}-rooms", "rooms that it enters", route.rooms, rooms),
+            Measure(f"{name}-climbs", "climbs back up", len(climbs), climbs),
+        ]
+    return found
 
 
 def _public_parameters(name: str, trees: dict[str, ast.Module]) -> Measure:

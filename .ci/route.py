@@ -3,7 +3,8 @@
 Functions are walked depth first in the order in which the code is written, each once. A call hands
 the value on where an argument names it, or a name that was given it, one of its attributes, or what
 ``replace`` or a class makes of it. What the program chooses as it runs (methods of an object) is
-not followed.
+not followed, but, where that is asked for, the entries of a registry that a loop runs by
+``entry.run(...)``: the function of each is entered, in order.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby, pairwise
 
+RUN = "run"
+"""By which a loop runs the entries of a registry."""
 Function = tuple[str, str]
 """Module and name."""
 
@@ -56,10 +59,15 @@ class Walker:
             for module, tree in trees.items()
         }
         self.names = {module: _names(module, tree, packages) for module, tree in trees.items()}
+        self.values = {module: _values(tree) for module, tree in trees.items()}
+        self.registries = False
 
-    def walk(self, module: str, function: str, parameter: str) -> Route:
-        """The way of one parameter of one function."""
+    def walk(
+        self, module: str, function: str, parameter: str, *, registries: bool = False
+    ) -> Route:
+        """The way of one parameter of one function; ``registries``: entries are entered as well."""
         route, seen = Route(), set[Function]()
+        self.registries = registries
         self._enter(route, seen, (module, function), {parameter})
         return route
 
@@ -75,11 +83,10 @@ class Walker:
             for child in ast.iter_child_nodes(node):
                 visit(child)
             if isinstance(node, ast.Call):
-                called = self._called(module, node.func)
-                handed = called and self._handed(called, node, known)
-                if called and handed:
-                    self._enter(route, seen, called, handed)
-                    route.with_returns.append(module)
+                for called in self._called(module, node.func):
+                    if handed := self._handed(called, node, known):
+                        self._enter(route, seen, called, handed)
+                        route.with_returns.append(module)
             elif (
                 isinstance(node, ast.Assign | ast.AnnAssign)
                 and node.value is not None
@@ -92,15 +99,40 @@ class Walker:
         for statement in self.functions[module][name].body:
             visit(statement)
 
-    def _called(self, module: str, function: ast.expr) -> Function | None:
+    def _called(self, module: str, function: ast.expr) -> list[Function]:
+        found = None
         if isinstance(function, ast.Name):
             if function.id in self.functions[module]:
-                return module, function.id
-            return self._defined(*self.names[module].get(function.id, ("", "")))
+                return [(module, function.id)]
+            found = self._defined(*self.names[module].get(function.id, ("", "")))
         if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+            if function.attr == RUN and function.value.id not in self.names[module]:
+                return self._registered(module) if self.registries else []
             base, name = self.names[module].get(function.value.id, ("", ""))
-            return self._defined(f"{base}.{name}", function.attr)
-        return None
+            found = self._defined(f"{base}.{name}", function.attr)
+        return [found] if found else []
+
+    def _registered(self, module: str) -> list[Function]:
+        """The functions of the entries of the registries that a module names, in their order."""
+        return [
+            function
+            for home, name in [(module, name) for name in self.values[module]]
+            + list(self.names[module].values())
+            if isinstance(entries := self.values.get(home, {}).get(name), ast.Tuple)
+            for entry in entries.elts
+            if isinstance(entry, ast.Name)
+            for function in self._of_entry(home, entry.id)
+        ]
+
+    def _of_entry(self, module: str, name: str) -> list[Function]:
+        """The functions that an entry of a registry is made with."""
+        home, name = self.names[module].get(name, (module, name))
+        entry = self.values.get(home, {}).get(name)
+        if not isinstance(entry, ast.Call):
+            return []
+        given = [*entry.args, *(keyword.value for keyword in entry.keywords)]
+        named = [each.id for each in given if isinstance(each, ast.Name)]
+        return [(home, each) for each in named if each in self.functions.get(home, {})]
 
     def _defined(self, module: str, name: str) -> Function | None:
         """Where a name is defined that packages may hand on."""
@@ -123,6 +155,16 @@ class Walker:
             for name, value in [*by_place, *by_name]
             if any(isinstance(n, ast.Name) and n.id in known for n in ast.walk(value))
         }
+
+
+def _values(tree: ast.Module) -> dict[str, ast.expr]:
+    """What the names of a module are set to."""
+    found: dict[str, ast.expr] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {each.id: node.value for each in targets if isinstance(each, ast.Name)}
+    return found
 
 
 def _names(module: str, tree: ast.Module, packages: set[str]) -> dict[str, Function]:

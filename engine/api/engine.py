@@ -43,7 +43,8 @@ from srsql.engine.query.coverage import Coverage, coverage
 from srsql.engine.query.spellings import Spellings, spellings
 from srsql.engine.release.ids import LookedUp, look_up
 from srsql.engine.release.memory import series_request
-from srsql.engine.release.release import carried, release, release_range
+from srsql.engine.release.release import release
+from srsql.engine.release.release_range import release_range
 from srsql.engine.release.request import Range, Released, is_range, range_ends
 from srsql.engine.release.series import Status, status
 from srsql.engine.release.series_commands import (
@@ -53,6 +54,7 @@ from srsql.engine.release.series_commands import (
     find_info,
     set_series,
 )
+from srsql.engine.release.stages.carrying import carried
 from srsql.engine.risk.group_questions import GroupAnswer, group_answers
 from srsql.engine.risk.joined_series import SeriesAudit
 from srsql.engine.risk.metrics import count_term_sets, term_combinations

@@ -16,7 +16,6 @@ from typing import Any, Literal, get_args
 from srsql.engine.catalog.series import MAIN, USUAL_IDS, Ids, Remembered
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Knowledge, load_knowledge
-from srsql.engine.grouping.duplicates import LEAST
 from srsql.engine.grouping.feasibility import OnInfeasible, Suppression
 from srsql.engine.grouping.symptoms import USUAL_RULE, SymptomsRule, parse_symptoms_rule
 from srsql.engine.grouping.thresholds import ThetaPolicy, may_exceed, parse_theta
@@ -43,6 +42,9 @@ from srsql.engine.parameters.takes import (
     Text,
     Whole,
 )
+from srsql.engine.release.features.feature import Asked
+from srsql.engine.release.features.table import refuse
+from srsql.engine.release.features.terms_apart import terms_only
 from srsql.engine.risk.linkability import MAX_LINKABLE
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters, make_terms
 from srsql.engine.workers.carriers import ADDRESSES, Carrier
@@ -262,33 +264,9 @@ class Request:
     """What the series remembers of it, and how that differs; None: it is asked of no series."""
 
     def __post_init__(self) -> None:
-        """Read what was given as text, and refuse to suppress what no rows show."""
+        """Read what was given as text, and refuse what does not go together."""
         read_fields(self, ReleaseError)
-        self._need_countable()
-        if self.max_delay is not None and (why := self._why_none_waits()):
-            raise ReleaseError(
-                f"--max-delay holds back cases that no group has room for, and {why}: leave it out"
-            )
-        for option, choice in self._choices.items():
-            if choice == SUPPRESS and (self.terms or not self.model.shows_bounded_values):
-                what = "terms apart from rows" if self.terms else f"the model {self.model.name}"
-                raise ReleaseError(
-                    f"{option} suppress is for values that rows of cases show and theta bounds, "
-                    f"which is not so with {what}: use {option} withhold"
-                )
-
-    def _why_none_waits(self) -> str:
-        """Why no case can wait; empty: some may."""
-        model = self.model
-        if not model.releases_case_rows or model.record_unit == "report":
-            return f"{model.name} does not group cases"
-        if model.perturbs_values:
-            return f"{model.name} does not tell how many are withheld"
-        if "p" in model.defended_attacks:
-            return f"{model.name} promises who is in consecutive releases, which waiting changes"
-        if self.terms is not None:
-            return "terms that are told apart from rows are of the cases of one period"
-        return ""
+        refuse(Asked(self))
 
     @property
     def makes_clusters(self) -> bool:
@@ -306,78 +284,20 @@ class Request:
         cases of a person may not."""
         return self.model.record_unit == "case" and not self.counts_persons
 
-    def need_something_to_carry(
-        self, carrier: Carrier | None, *, in_lake: bool, by_set: bool
-    ) -> None:
-        """Refuse to ask Spark, or another carrier, for what is not carried at all.
-
-        Args:
-            carrier: that is asked, if one is.
-            in_lake: the rows of the dataset lie in a lake, whose buckets are carried.
-            by_set: the dataset declares several sets of quasi-identifiers, which make no parts.
-
-        Raises:
-            ReleaseError: the text says what to do.
-        """
-        if self.spark is None and carrier is None:
-            return
-        asked = "a carrier" if self.spark is None else "--spark"
-        if self.workers > 1:
-            raise ReleaseError(f"{asked} takes the place of --workers: leave one of them out")
-        if self.makes_clusters or (in_lake and self.carries_buckets):
-            return
-        if "parts" not in declared(type(self.model)):
-            raise ReleaseError(
-                f"{asked} is for parts, and the model {self.model.name} makes none: leave it out"
-            )
-        if by_set:
-            raise ReleaseError(
-                f"{asked} is for parts, and several sets of quasi-identifiers make none: leave it "
-                "out"
-            )
-        if self.model.parts == "1":
-            raise ReleaseError(
-                f"{asked} is for parts, and with --parts 1 there is one, so that nothing would be "
-                f"spread: give --parts auto, or leave {asked} out"
-            )
-
     @property
     def counts_persons(self) -> bool:
         """Whether k, theta and new or old are of persons."""
         return self.count == "persons"
 
-    def _need_countable(self) -> None:
-        """Refuse to count persons where cases alone can be counted."""
-        if not self.counts_persons:
-            return
-        if self.match < LEAST:
-            raise ReleaseError(
-                f"--match {float(self.match):g}: pairs below {LEAST:g} are not kept: give at "
-                f"least {LEAST:g}"
-            )
-        if not self.model.counts_persons:
-            able = ", ".join(name for name, model in MODELS.items() if model.counts_persons)
-            raise ReleaseError(
-                f"--count persons is for the models {able}, and not for {self.model.name}"
-            )
-        if self.terms is not None or self.suppresses:
-            what = "--terms" if self.terms is not None else "values that are suppressed"
-            raise ReleaseError(f"--count persons does not go with {what}: leave one of them out")
-        if self.knowledge is not None:
-            raise ReleaseError(
-                "--count persons does not go with --knowledge, by which thresholds of persons are "
-                "not checked: leave one of them out"
-            )
-
     @property
-    def _choices(self) -> dict[str, str]:
+    def choices(self) -> dict[str, str]:
         """What becomes of values and cases that break their bounds, by option."""
         return {"--on-infeasible": self.on_infeasible, "--leftovers": self.model.leftovers}
 
     @property
     def suppresses(self) -> bool:
         """Whether values are to be suppressed."""
-        return SUPPRESS in self._choices.values()
+        return SUPPRESS in self.choices.values()
 
     def suppression(self, draw: str, weight_scale: int) -> Suppression | None:
         """Which values are suppressed; None: none.
@@ -388,7 +308,7 @@ class Request:
         """
         if not self.suppresses:
             return None
-        infeasible, leftovers = (choice == SUPPRESS for choice in self._choices.values())
+        infeasible, leftovers = (choice == SUPPRESS for choice in self.choices.values())
         return Suppression(draw, weight_scale, infeasible, leftovers)
 
 
@@ -622,7 +542,7 @@ def make_request(quarter: str, options: Mapping[str, Any]) -> Request:
     model = read_value(MODEL, given.pop("model", DEFAULT_MODEL))
     kind = read_value(TERMS, given.pop("terms")) if "terms" in given else None
     of_models = {keyword for each in MODELS.values() for keyword in declared(each)}
-    terms = make_terms(kind, given, terms_only=_terms_only(model), shared=of_models)
+    terms = make_terms(kind, given, terms_only=terms_only(MODELS[model]), shared=of_models)
     of_terms = set(declared(DisassociationParameters)) - (of_models if terms is None else set())
     of_request = declared(Request)
     return Request(
@@ -647,8 +567,3 @@ def read_value(declaration: Parameter, value: Any) -> Any:
         return declaration.takes.read(value, declaration.option)
     except RefusedError as why:
         raise ReleaseError(str(why)) from None
-
-
-def _terms_only(model: str) -> bool:
-    """Whether a model releases terms apart from everything, and nothing else."""
-    return not (MODELS[model].releases_case_rows or MODELS[model].releases_synthetic_rows)

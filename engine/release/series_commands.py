@@ -18,10 +18,11 @@ from srsql.engine.catalog.series import (
 )
 from srsql.engine.errors import ReleaseError
 from srsql.engine.parameters import Parameter, option_name, unknown_option
+from srsql.engine.release.features.feature import WithIds
+from srsql.engine.release.features.table import refuse
 from srsql.engine.release.memory import compared, inherited, need_consent_to_change, remember
 from srsql.engine.release.request import Request, make_request, release_options
 from srsql.engine.release.terms import family_of
-from srsql.engine.release.waiting import need_no_order
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -62,7 +63,7 @@ def create_series(
         )
     given = {keyword: value for keyword, value in options.items() if value is not None}
     request = make_request("", given | {"series": name})
-    need_no_order(request, name, request.ids)
+    refuse(WithIds(request, name, request.ids))
     family = _family(dataset, request)
     with warehouse.transaction():
         series = make_series(warehouse, dataset, name, family, request.ids)
@@ -115,7 +116,7 @@ def set_series(
     kept = {keyword: each for keyword, each in stored.items() if keyword not in gone}
     merged = inherited(kept, given) | given
     request = make_request("", merged | {"series": name})
-    need_no_order(request, name, series.ids)
+    refuse(WithIds(request, name, series.ids))
     family = _family(dataset, request)
     if family != series.family:
         raise ReleaseError(

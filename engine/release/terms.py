@@ -12,7 +12,7 @@ from sqlglot import exp
 from srsql.engine.catalog.layout import region_columns
 from srsql.engine.catalog.released_terms import PublishedTerms
 from srsql.engine.catalog.releases import Release
-from srsql.engine.catalog.series import ORIGINAL, PER_QUARTER, Ids, Series
+from srsql.engine.catalog.series import PER_QUARTER, Ids
 from srsql.engine.checks.term_chunks import longest_unproved
 from srsql.engine.checks.whole_rows import (
     inferred,
@@ -20,9 +20,11 @@ from srsql.engine.checks.whole_rows import (
     release_shares,
     told_of_release,
 )
-from srsql.engine.errors import InfeasibleError, NothingToReleaseError, ReleaseError
+from srsql.engine.errors import InfeasibleError, NothingToReleaseError
 from srsql.engine.grouping.feasibility import withhold_all
 from srsql.engine.models.base import GroupingModel
+from srsql.engine.release.features.feature import InGroups, OnTermRows, OnTerms
+from srsql.engine.release.features.table import refuse
 from srsql.engine.release.request import Request
 from srsql.engine.release.views import public_regions
 from srsql.engine.store.statements import column, query, temporary
@@ -30,7 +32,7 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.baskets import check_attributes, load_baskets, load_rows
 from srsql.engine.terms.disassociate import Judge, keep_apart, most_of_an_item
 from srsql.engine.terms.generalize import MAKING
-from srsql.engine.terms.parameters import ALL, DisassociationParameters
+from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.terms.policies import put_chosen
 from srsql.engine.workers.carriers import Carrier
 from srsql.schemas import Dataset
@@ -104,11 +106,8 @@ def release_terms(
     least = max(k, terms.diversity)
     if terms.whole_rows:
         return _release_rows(release, request, terms, carrier)
-    if grouped and least > k:
-        raise ReleaseError(
-            f"--l {terms.diversity} is above k = {k}: within QID-groups clusters cannot be larger "
-            "than groups are; give a larger --k"
-        )
+    if grouped:
+        refuse(InGroups(request))
     load_baskets(warehouse, release.dataset, release.quarter, terms, grouped=grouped, least=least)
     _store_terms(release, terms, model)
     put_chosen(warehouse, terms.policy, release.release_id, release.dataset.term_key)
@@ -232,38 +231,6 @@ def usual_ids(request: Request) -> Ids | None:
     return PER_QUARTER
 
 
-def need_pseudonyms(request: Request, series: Series) -> None:
-    """Refuse ids that join whole rows with the source, or their quarters without --link-quarters,
-    and external knowledge.
-
-    Raises:
-        ReleaseError: what to do.
-    """
-    if not request.takes_rows_apart or request.terms is None:
-        return
-    if request.knowledge is not None:
-        raise ReleaseError(
-            "--knowledge tells diseases of drugs, and whole rows are taken apart so that no row "
-            "tells its drugs: leave it out"
-        )
-    if series.ids == ORIGINAL:
-        raise ReleaseError(
-            "original ids join rows that are taken apart with those of the source: leave --ids "
-            "out, or give another --series"
-        )
-    if series.ids != PER_QUARTER and not request.terms.link_quarters:
-        raise ReleaseError(
-            f"--ids {series.ids} are the same in all quarters, which tells in which clusters a "
-            "case was: give --ids per-quarter, or --link-quarters, with which whole rows are "
-            "claimed to be safe in one quarter alone"
-        )
-    if series.ids == PER_QUARTER and request.terms.link_quarters:
-        raise ReleaseError(
-            f"--link-quarters: series {series.name!r} has pseudonyms of each quarter, which link "
-            "none: leave it out, or give another --series"
-        )
-
-
 def family_of(family: str, terms: DisassociationParameters | None) -> str:
     """What the releases of a series have in common: rows that some have and others do not would
     show in one quarter what is taken apart in the next."""
@@ -274,94 +241,26 @@ def family_of(family: str, terms: DisassociationParameters | None) -> str:
     return f"{family}, {'+'.join(terms.attributes)} disassociated"
 
 
-def visible_part(
-    dataset: Dataset, model: GroupingModel, terms: DisassociationParameters | None
-) -> Dataset:
+def visible_part(dataset: Dataset, request: Request) -> Dataset:
     """The dataset with the tables of which a release will have rows.
 
     Args:
         dataset: as the model takes it.
-        model: which may release no rows of cases at all.
-        terms: what is told apart from records; None: nothing.
+        request: the model, which may release no rows of cases at all, and what is told apart from
+            records.
 
     Raises:
         ReleaseError: the model or the dataset does not go with them.
     """
+    model, terms = request.model, request.terms
+    refuse(OnTerms(request, dataset))
     if terms is None:
-        if model.releases_synthetic_rows:
-            return dataset.without_terms((), rows=False)
-        if not model.releases_case_rows:
-            raise ReleaseError(f"the model {model.name} releases terms only: say which")
-        return dataset
-    if model.term_format == "nodes" and (terms.kept_apart or terms.diversity > 1):
-        raise ReleaseError(f"--sensitive-terms does not go with the model {model.name}")
-    if model.releases_synthetic_rows or (
-        model.releases_case_rows
-        and (model.perturbs_values or model.guaranteed_bounds != {"k", "theta"})
-    ):
-        raise ReleaseError(f"--terms does not go with the model {model.name}")
-    _check_options(model, terms)
+        return dataset.without_terms((), rows=False) if model.releases_synthetic_rows else dataset
     check_attributes(dataset, terms)
-    _need_regions_without(dataset, terms, rows=model.releases_case_rows)
+    refuse(OnTermRows(request, dataset))
     if terms.whole_rows:
         return dataset.without_terms(None, rows=True)
     return dataset.without_terms(terms.attributes, rows=model.releases_case_rows)
-
-
-def _need_regions_without(dataset: Dataset, terms: DisassociationParameters, *, rows: bool) -> None:
-    """Refuse a quasi-identifier that is made from rows whose terms are told apart from cases.
-
-    Raises:
-        ReleaseError: the text names it.
-    """
-    named = (*dataset.sensitive, *dataset.quasi_sensitive)
-    apart = {a.table for a in named if terms.whole_rows or a.column in terms.attributes}
-    for qid in dataset.qid if rows else ():
-        made = dataset.derived_of(qid.column)
-        for table, source in made.sources if made else ():
-            if table in apart:
-                raise ReleaseError(
-                    f"--terms: the quasi-identifier {qid.name} is made from {table}.{source}, and "
-                    f"what rows of {table} tell is told apart from cases: its region would tell "
-                    "it, leave it out of the dataset or leave these terms with their rows"
-                )
-
-
-def _check_options(model: GroupingModel, terms: DisassociationParameters) -> None:
-    """Refuse what goes with whole rows alone, or does not go with them.
-
-    Raises:
-        ReleaseError: the text names the option and what to do.
-    """
-    of_chunks = {
-        "--max-cluster-size": terms.max_cluster_size is not None,
-        "--partners": terms.partners != "shared",
-        "--pooled-by": terms.pooled_by != "terms",
-    }
-    for option, given in of_chunks.items():
-        if given and model.term_format == "nodes":
-            raise ReleaseError(f"{option} does not go with the model {model.name}")
-    if terms.whole_rows and not model.releases_case_rows:
-        option = f"--term-attributes {ALL}" if terms.term_cases is None else "--term-cases"
-        raise ReleaseError(
-            f"{option} takes whole rows apart, and the model {model.name} releases none: leave it "
-            "out, or give --terms disassociate with a model that does"
-        )
-    if terms.whole_rows and terms.repeated:
-        raise ReleaseError(
-            "--repeated-terms does not go with whole rows that are taken apart: leave it out"
-        )
-    alone = {
-        "--term-k": terms.term_k is not None,
-        "--link-quarters": terms.link_quarters,
-        "--max-cluster-size": terms.max_cluster_size is not None and model.releases_case_rows,
-    }
-    for option, given in alone.items():
-        if given and not terms.whole_rows:
-            raise ReleaseError(
-                f"{option} is for whole rows that are taken apart: give --term-attributes {ALL} or "
-                "--term-cases as well"
-            )
 
 
 def _store_terms(release: Release, terms: DisassociationParameters, model: GroupingModel) -> None:

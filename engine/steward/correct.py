@@ -75,9 +75,9 @@ from srsql.engine.release.manifest import (
     store_private_manifest,
     suppression_facts,
 )
-from srsql.engine.release.release import keep_metrics
 from srsql.engine.release.request import Clock, Progress, Released, today
 from srsql.engine.release.series import refresh_series_views, supersede_release
+from srsql.engine.release.stages.measured import keep_metrics
 from srsql.engine.release.waiting import wait_on
 from srsql.engine.risk.metrics import store_measures
 from srsql.engine.risk.persons import (

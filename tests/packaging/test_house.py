@@ -16,7 +16,10 @@ QUESTIONS = {
     "Where is the argmin of ΔIL′?": {
         "udfs/grouping/least_loss_search.py": r"^def least_loss_case\("
     },
-    "What happens in a release, in order?": {"engine/release/release.py": r"^def release\("},
+    "What happens in a release, in order?": {"engine/release/stages/registry.py": r"^STAGES: "},
+    "What goes with what, and what does a feature touch?": {
+        "engine/release/features/table.py": r"^FEATURES: "
+    },
     "How do I add a model with one parameter?": {
         "engine/models/comparators.py": r"^class AlphaK\(",
         "engine/models/__init__.py": r"^MODELS: ",
@@ -89,12 +92,18 @@ def test_measures_of_a_small_house_are_those_counted_by_hand(tmp_path: Path) -> 
             "from srsql.engine.errors import Wrong\n\n\ndef low(asked):\n"
             "    # a person, said in a comment\n    return asked.sets if asked.whole_rows else 1\n"
         ),
-        engine__release__stages__kept="def run(a):\n    if a.whole_rows:\n        return 2\n",
+        engine__release__stages__kept=(
+            "def run(a):\n    if a.whole_rows:\n        return 2\n\n\nKEPT = Stage('kept', run)\n"
+        ),
+        engine__release__stages__registry=(
+            "from srsql.engine.release.stages.kept import KEPT\n\nSTAGES = (KEPT,)\n"
+        ),
         engine__release__release=(
             "from srsql.engine.low.tools import low\n"
-            "from srsql.engine.release.stages.kept import run\n\n\n"
+            "from srsql.engine.release.stages.registry import STAGES\n\n\n"
             "def release(warehouse, request):\n    wanted = request.part\n    low(warehouse)\n"
-            "    low(wanted)\n    run(a=wanted)\n    return [1 for _ in () if request.clustered]\n"
+            "    low(wanted)\n    for stage in STAGES:\n        stage.run(wanted)\n"
+            "    return [1 for _ in () if request.clustered]\n"
         ),
     )
     (tmp_path / "sql_macros").mkdir()
@@ -106,9 +115,11 @@ def test_measures_of_a_small_house_are_those_counted_by_hand(tmp_path: Path) -> 
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert ast.literal_eval(done.stdout) == {
-        "python-lines": 24, "python-code": 15, "sql-lines": 3, "sql-code": 1,
-        # release, low, release, run, release; the warehouse is not followed
-        "request-stops": 5, "request-rooms": 3, "request-climbs": 0,
+        "python-lines": 31, "python-code": 19, "sql-lines": 3, "sql-code": 1,
+        # release, low, release, and with the stage that the loop runs: run, release; the warehouse
+        # is not followed
+        "request-stops": 3, "request-rooms": 2, "request-climbs": 0,
+        "stages-stops": 5, "stages-rooms": 3, "stages-climbs": 0,
         "kinds": 2, "files-of-persons": 1, "files-of-qid-sets": 0, "files-of-whole-rows": 2,
         "files-of-suppression": 0,
     }  # fmt: skip

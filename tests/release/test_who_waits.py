@@ -21,8 +21,9 @@ from srsql.engine.artifact.verify.contradictions import claim_faults
 from srsql.engine.catalog.series import Series
 from srsql.engine.errors import LinkableError, ReleaseError
 from srsql.engine.models import make_model
+from srsql.engine.release.features.feature import InSeries
+from srsql.engine.release.features.table import refuse
 from srsql.engine.release.request import Request
-from srsql.engine.release.waiting import need_pool
 from srsql.schemas import load_dataset
 from srsql.schemas.toml_file import parse_dataset
 
@@ -225,14 +226,14 @@ def test_published_dates_and_waiting_do_not_go_together() -> None:
     told = text.replace("publish = []", 'publish = ["last_received"]', 1) + LAST
     series = Series("faers_wide", "main", "group", "faers_wide", None, "pseudonym")
     asked = Request(ONE, make_model("ms", k=3), max_delay=1)
-    need_pool(asked, series, parse_dataset(text, folder), waits=False)
+    refuse(InSeries(asked, parse_dataset(text, folder), series, False))
     dated = parse_dataset(told, folder)
-    need_pool(replace(asked, max_delay=None), series, dated, waits=False)
+    refuse(InSeries(replace(asked, max_delay=None), dated, series, False))
     for one, waits in ((asked, False), (replace(asked, max_delay=None), True)):
         with pytest.raises(
             ReleaseError, match=r"publishes last_received .* tell which cases waited"
         ):
-            need_pool(one, series, dated, waits=waits)
+            refuse(InSeries(one, dated, series, waits))
 
 
 @pytest.mark.parametrize(
@@ -252,7 +253,7 @@ def test_a_period_column_that_is_published_by_another_name_is_a_published_date(
     series = Series("clinic", "main", "group", "clinic", None, "pseudonym")
     asked = Request(ONE, make_model("ms", k=3), max_delay=1)
     if not told:
-        need_pool(asked, series, load_dataset(file), waits=False)
+        refuse(InSeries(asked, load_dataset(file), series, False))
         return
     with pytest.raises(ReleaseError, match=f"publishes {told} .* tell which cases waited"):
-        need_pool(asked, series, load_dataset(file), waits=False)
+        refuse(InSeries(asked, load_dataset(file), series, False))

@@ -1,0 +1,1 @@
+"""The stages of a release, one a file; ``registry`` has them in their order."""

@@ -1,0 +1,52 @@
+"""Every group gets its region, or its cases drawn values; reports get the ids they are shown by."""
+
+from __future__ import annotations
+
+from srsql.engine.grouping.cases import part_persons
+from srsql.engine.release.ids import make_identity
+from srsql.engine.release.request import Request
+from srsql.engine.release.series import grouped_reports
+from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
+
+
+def generalize(request: Request, made: Made) -> Tables:
+    """Have the model tell what rows show."""
+    request.model.generalize(made.current, made.grouping.draw)
+    return handed_on(REGIONS.writes)
+
+
+def part_records(request: Request, made: Made) -> Tables:
+    """Make records of cases of those of persons."""
+    part_persons(made.current, made.weight_scale, request.model.carriers)
+    return {}
+
+
+def name_reports(request: Request, made: Made) -> Tables:
+    """Give ids to what is released."""
+    reports = grouped_reports(by_case=request.model.perturbs_values)
+    make_identity(made.current, made.series, reports, one_row=request.takes_rows_apart)
+    return handed_on(IDS.writes)
+
+
+REGIONS = Stage(
+    "regions",
+    "Every group gets its region, or its cases values drawn at random.",
+    generalize,
+    reads="attribute bounded box case grouped held_value node region",
+    writes="dimension_node drawn pub_released_rows region",
+)
+PARTED_PERSONS = Stage(
+    "regions",
+    "Records of persons become those of their cases again.",
+    part_records,
+    reads="attribute box case case_report case_term grouped node own_report report_box "
+    "report_value role term theta withheld word",
+    applies=lambda request: request.counts_persons,
+)
+IDS = Stage(
+    "regions",
+    "Reports and cases get pseudonyms, or keep the ids of the source.",
+    name_reports,
+    reads="case_report grouped",
+    writes="identity",
+)

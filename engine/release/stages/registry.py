@@ -1,0 +1,50 @@
+"""The one registry of stages: all that a release does between its first and its last statement.
+
+``release`` runs those that apply, in this order, in one transaction; docs/features.md lists them.
+"""
+
+from __future__ import annotations
+
+from srsql.engine.release.stages.apart import TERMS
+from srsql.engine.release.stages.cases import CASES
+from srsql.engine.release.stages.catalog import BUDGET, CATALOG, ITEM_THRESHOLDS
+from srsql.engine.release.stages.grouping import CLUSTER_NEEDED, GROUP_NEEDED, GROUPING, RESTS
+from srsql.engine.release.stages.history import HISTORY, LOSABLE
+from srsql.engine.release.stages.links import LINKS
+from srsql.engine.release.stages.measured import METRICS, SHOWN
+from srsql.engine.release.stages.proofs import AUDIT, CHECKS
+from srsql.engine.release.stages.published import VIEWS
+from srsql.engine.release.stages.regions import IDS, PARTED_PERSONS, REGIONS
+from srsql.engine.release.stages.singled_out import SINGLED_OUT
+from srsql.engine.release.stages.stage import Stage
+from srsql.engine.release.stages.tables import LATTICE_ROWS, ROWS, TERM_TABLES
+from srsql.engine.release.stages.thresholds import KERNELS, THRESHOLDS
+
+STAGES: tuple[Stage, ...] = (
+    CASES,
+    HISTORY,
+    LOSABLE,
+    KERNELS,
+    THRESHOLDS,
+    GROUPING,
+    RESTS,
+    CLUSTER_NEEDED,
+    GROUP_NEEDED,
+    REGIONS,
+    PARTED_PERSONS,
+    IDS,
+    TERMS,
+    CATALOG,
+    ITEM_THRESHOLDS,
+    BUDGET,
+    ROWS,
+    TERM_TABLES,
+    LATTICE_ROWS,
+    SINGLED_OUT,
+    VIEWS,
+    LINKS,
+    CHECKS,
+    AUDIT,
+    METRICS,
+    SHOWN,
+)

@@ -1,0 +1,16 @@
+"""The page of features says what the registries of features and stages say."""
+
+from __future__ import annotations
+
+from support.scripts import DOCS, load
+
+from srsql.engine.release.features.table import FEATURES
+from srsql.engine.release.stages.registry import STAGES
+
+
+def test_the_page_of_features_is_the_one_that_the_registries_generate() -> None:
+    builder = load(DOCS / "build_features.py")
+    text = builder.PAGE.read_text(encoding="utf-8")
+    assert text == builder.page()
+    for told in (*STAGES, *FEATURES):
+        assert told.does in text
