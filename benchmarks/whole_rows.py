@@ -34,9 +34,9 @@ import numpy as np
 from benchmarks.faers import forget_peak
 from benchmarks.kernel import peak_mib
 from srsql import Engine
-from srsql.engine.catalog.releases import series_dataset
 from srsql.engine.extras.synth import synthesize
 from srsql.engine.risk.singling_out import EVERY_CASE, measure_singling_out
+from srsql.engine.shapes import series_dataset
 
 QUARTER, SEED, WARM = "2011Q4", 1, 500
 BELOW = tuple(

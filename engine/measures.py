@@ -14,6 +14,17 @@ Subject = TypeVar("Subject")
 Stage = Literal["checks", "audit", "metrics"]
 Severity = Literal["refuses the release", "is told"]
 
+BY_SET = ("group_size", "dr", "reached_by_duplicates", "least_persons")
+"""Measures of groups, which are not those of anybody who knows one set of quasi-identifiers; where
+a release protects several, the first two are taken of each, and persons are not counted."""
+OF_ROWS = (
+    "il", "ncp", "emd", "rate", "il (all records)", "emd (all records)", "ncp (eq. 6)",
+    "counterfeits", "withheld",
+)  # fmt: skip
+"""Measures of rows over a lattice; those of regions are of what such a release does not show."""
+OF_CLASSES = {("suppressed", "chosen")}
+"""Measure and scope of suppressed classes, which are not the values that cases gave up."""
+
 
 @dataclass(frozen=True)
 class MeasureRow:

@@ -221,6 +221,11 @@ class Qid(Strict):
         return self.kind == "numeric" or self.ranged
 
     @property
+    def published(self) -> tuple[str, ...]:
+        """The columns that it is published in."""
+        return (f"{self.name}_low", f"{self.name}_high") if self.bounded else (self.name,)
+
+    @property
     def ends(self) -> tuple[int, int] | None:
         """Of a number: its declared domain (else its limits) in granules; None: none is declared.
 

@@ -20,7 +20,6 @@ from srsql.engine.audit.audit import Audit, audit
 from srsql.engine.audit.plan import ATTACKS, AuditOptions
 from srsql.engine.audit.verdicts import kept_audit
 from srsql.engine.catalog.datasets import dataset_names, registered_dataset
-from srsql.engine.catalog.releases import need_cases, series_dataset
 from srsql.engine.catalog.series import MAIN, awaited_cases
 from srsql.engine.checks import catalog_facts
 from srsql.engine.checks.folded_terms import folded_terms
@@ -49,6 +48,7 @@ from srsql.engine.risk.linkability import MAX_LINKABLE, measure_linkability
 from srsql.engine.risk.linkage import measure_linkage, read_medical, shipped_medical
 from srsql.engine.risk.metrics import measure, measure_terms
 from srsql.engine.risk.singling_out import measure_singling_out
+from srsql.engine.shapes import need_cases, series_dataset
 from srsql.engine.signals.rules import Condition, Counting, Rule, make_condition, read_rules
 from srsql.engine.signals.strata import read_strata
 from srsql.engine.store.statements import query
@@ -387,7 +387,7 @@ def need_regions(
     Raises:
         SrsqlError: of the kind ``error``.
     """
-    need_cases(warehouse, dataset.name, series, error)
+    need_cases(warehouse, dataset, series, error)
     if not dataset.rows:
         raise error(TERMS_ALONE.format(series=series))
 

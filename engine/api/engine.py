@@ -27,10 +27,8 @@ from srsql.engine.catalog.levels import names_dropped, read_levels
 from srsql.engine.catalog.releases import (
     Stale,
     key_of,
-    need_cases,
     over_lattice,
     released_id,
-    series_dataset,
     staleness,
 )
 from srsql.engine.catalog.series import MAIN
@@ -59,6 +57,7 @@ from srsql.engine.risk.group_questions import GroupAnswer, group_answers
 from srsql.engine.risk.joined_series import SeriesAudit
 from srsql.engine.risk.metrics import count_term_sets, term_combinations
 from srsql.engine.risk.term_counts import CombinationShare, TermCount
+from srsql.engine.shapes import need_cases, series_dataset
 from srsql.engine.signals import signals
 from srsql.engine.signals.exports import Exported, Form, Writing, export
 from srsql.engine.signals.interactions import Interaction, interaction
@@ -352,7 +351,7 @@ class Engine:
             make_folder(Path(figures))
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
-            need_cases(self.warehouse, schema.name, series, errors.ReportError)
+            need_cases(self.warehouse, schema, series, errors.ReportError)
             made = report(self.warehouse, schema, series, quarter, public=public, bounds=bounds)
         return write_figures(made, Path(figures)) if figures is not None else made
 
@@ -509,7 +508,7 @@ class Engine:
         who = (min_age, max_age, sex)
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema = self._visible(series, quarter, dataset)
-            need_cases(self.warehouse, schema.name, series, errors.SignalError)
+            need_cases(self.warehouse, schema, series, errors.SignalError)
             pairs = api.signal_pairs(schema, drug, reaction, rules, who, every=every_pair)
             counting = api.signal_counting(
                 schema, preset, roles, (strata, age_bands), missing=missing,
@@ -631,7 +630,7 @@ class Engine:
             schema = self._of(quarter, dataset)
             if released_only:
                 schema = self._visible(series, quarter, dataset)
-                need_cases(self.warehouse, schema.name, series, errors.LevelError)
+                need_cases(self.warehouse, schema, series, errors.LevelError)
             (asked,) = read_levels(schema, [level])
             return coverage(self.warehouse, schema, asked, series=series if released_only else None,
                             quarter=quarter, unmatched=unmatched)  # fmt: skip
@@ -646,7 +645,7 @@ class Engine:
             schema = self._of(quarter, dataset)
             if released_only:
                 schema = self._visible(series, quarter, dataset)
-                need_cases(self.warehouse, schema.name, series, errors.QueryError)
+                need_cases(self.warehouse, schema, series, errors.QueryError)
             return spellings(self.warehouse, schema, column, quarter=quarter,
                              series=series if released_only else None)  # fmt: skip
 
@@ -692,7 +691,7 @@ class Engine:
     ) -> tuple[Dataset, Rule, Counting]:  # fmt: skip
         series, quarter, name = where
         schema = self._visible(series, quarter, name)
-        need_cases(self.warehouse, schema.name, series, errors.SignalError)
+        need_cases(self.warehouse, schema, series, errors.SignalError)
         preset, roles, level = how
         given["levels"] = read_levels(schema, level or ())
         counting = api.signal_counting(schema, preset, roles, **given)

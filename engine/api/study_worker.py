@@ -212,8 +212,6 @@ def _combined(engine: Engine, quarter: str, series: str) -> list[Row]:
 def _audited(engine: Engine, task: dict[str, Any]) -> Iterator[Row]:
     """DIR, DSR and SSGR under every attack, also those that the model does not withstand."""
     model = make_request("", task["options"]).model
-    if not model.releases_case_rows:
-        return
     alpha: Fraction = model.symptoms_limit or USUAL_ALPHA
 
     def rows() -> list[Row]:
@@ -237,15 +235,17 @@ def _audited(engine: Engine, task: dict[str, Any]) -> Iterator[Row]:
             )
         ]
 
-    yield from _guarded("audit", None, rows)
+    for measure in model.shape.of_cases([rows], []):
+        yield from _guarded("audit", None, measure)
 
 
 def _signals(engine: Engine, quarter: str | None, name: str, task: dict[str, Any]) -> list[Row]:
     """Released and original measures of every rule, and the bias."""
-    if not task["signals"] or not MODELS[task["options"]["model"]].releases_case_rows:
+    asked = MODELS[task["options"]["model"]].shape.of_cases(task["signals"], None)
+    if not asked:
         return []
     found = engine.signals(  # a rule may be about a drug that no case of the sample has
-        quarter=quarter, series=task["series"], allow_unknown=True, **task["signals"]
+        quarter=quarter, series=task["series"], allow_unknown=True, **asked
     )
     rows = [
         {"quarter": name, "measure": f"signals_{what}", "scope": criterion, "violating": count,

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from importlib import resources
 from string import Template
+from typing import Any, TypeVar, cast
 
 from srsql.engine.artifact.format import (
     DUCKDB_FILE,
@@ -27,6 +29,7 @@ from srsql.engine.artifact.format import (
 from srsql.engine.catalog.series import PER_QUARTER
 from srsql.schemas.glossary import term
 
+Explaining = TypeVar("Explaining", bound=Callable[..., str])
 WIDTH = 110
 """Of the lines of a paragraph."""
 FAERS = ("faers", "faers_wide")
@@ -182,12 +185,24 @@ def has_rows(manifest: Manifest) -> bool:
     return manifest.report_table in {item.name for item in manifest.tables}
 
 
+def of_rows(otherwise: str = "") -> Callable[[Explaining], Explaining]:
+    """What is explained of rows of reports; ``otherwise``: what is said where none is released."""
+
+    def about(explain: Explaining) -> Explaining:
+        @wraps(explain)
+        def text(manifest: Any, **how: bool) -> str:
+            return explain(manifest, **how) if has_rows(quarters_of(manifest)[0]) else otherwise
+
+        return cast("Explaining", text)
+
+    return about
+
+
+@of_rows()
 def counting(manifest: AnyManifest) -> str:
-    """How to count cases, and cases by a term; nothing where no row of a report is released."""
+    """How to count cases, and cases by a term."""
     parts = quarters_of(manifest)
     first, several = parts[0], isinstance(manifest, RangeManifest)
-    if not has_rows(first):
-        return ""
     terms = [
         (item, each.name)
         for item in first.tables
@@ -237,13 +252,14 @@ def spelling_rule(part: Manifest) -> str:
     return filled(f"Terms keep the spelling of the report.{told}" if told else KEYS_ALONE) + "\n"
 
 
+@of_rows()
 def bounds_example(manifest: AnyManifest) -> str:
     """How many cases surely, as expected and possibly meet conditions, as the formula and in SQL;
     nothing of drawn values."""
     parts = quarters_of(manifest)
     last = parts[-1]
     known = [a for a in last.attributes if a.kind == "numeric" and a.high is not None]
-    if not has_rows(last) or any(part.perturbed for part in parts) or not known:
+    if any(part.perturbed for part in parts) or not known:
         return ""
     nodes = [a for a in last.attributes if a.kind == "categorical"][:1]
     latest = isinstance(manifest, RangeManifest) and bool(joining(last))
@@ -286,9 +302,10 @@ def _domain(about: Attribute) -> dict[str, str]:
     }
 
 
+@of_rows()
 def distinct_cases(manifest: AnyManifest) -> str:
     """How many cases an artifact of several quarters has in all; empty for one quarter."""
-    if not isinstance(manifest, RangeManifest) or not has_rows(manifest.quarters[0]):
+    if not isinstance(manifest, RangeManifest):
         return ""
     if any(part.parameters.get("ids") == PER_QUARTER for part in manifest.quarters):
         return (
@@ -332,10 +349,9 @@ def _of(number: int, total: int) -> str:
     return f"{number:,} of {total:,} ({(1000 * number + total // 2) // total / 10} %)"
 
 
+@of_rows("Values with a threshold of 1 are not protected.")
 def unprotected(part: Manifest, *, several: bool) -> str:
     """Which values have a threshold of 1, how many, and how to list them."""
-    if not has_rows(part):
-        return "Values with a threshold of 1 are not protected."
     text = "Values with a threshold of 1 are not protected"
     told, when = part.unprotected, f" in {part.quarter}" if several else ""
     if told is not None and not told.values:
@@ -412,11 +428,12 @@ def _of_parameters(part: Manifest) -> Iterator[str]:
         )
 
 
+@of_rows()
 def ratios(manifest: AnyManifest) -> str:
-    """Formulas of disproportionality, and which roles count; nothing without drugs and rows."""
+    """Formulas of disproportionality, and which roles count; nothing without drugs."""
     first = quarters_of(manifest)[0]
     roles = {c.role for item in first.tables for c in item.columns}
-    if not has_rows(first) or not {"quasi-sensitive", "sensitive"} <= roles:
+    if not {"quasi-sensitive", "sensitive"} <= roles:
         return ""
     coded = first.dataset in FAERS and any(
         c.name == "role_cod" for item in first.tables for c in item.columns

@@ -22,7 +22,12 @@ from sqlglot import exp
 
 from srsql.engine.artifact.documents import public_manifest
 from srsql.engine.artifact.format import Manifest, quarters_of
-from srsql.engine.artifact.verify.declarations import differences, shipped_dataset, with_shown
+from srsql.engine.artifact.verify.declarations import (
+    differences,
+    shipped_dataset,
+    with_shown,
+    without_told,
+)
 from srsql.engine.artifact.verify.files import check_files, read_hierarchies, read_thresholds
 from srsql.engine.artifact.verify.reading import check_tables, connection, loaded, read_tables
 from srsql.engine.catalog.public_database import (
@@ -166,9 +171,8 @@ def _dataset_of(parts: Sequence[tuple[Path, Manifest]], given: Dataset | None) -
             f"dataset {first.dataset!r}, version {first.dataset_version}, does not ship with this "
             "srsql: give its file (--dataset), which whoever published the artifact has"
         )
-    if given is not None and first.terms is not None:
-        apart = None if first.terms.whole_rows else first.terms.attributes
-        found = given.without_terms(apart, rows=first.report_table is not None)
+    if given is not None:
+        found = without_told(first, given)
     for folder, manifest in parts:
         try:
             faults = differences(manifest, read_hierarchies(folder, manifest), found)

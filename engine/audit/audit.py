@@ -401,12 +401,10 @@ def _judge(
     warehouse: Warehouse, dataset: Dataset, subject: Subject, options: AuditOptions
 ) -> Iterator[tuple[AuditRow, list[GroupEvidence]]]:
     """The row and the evidence of one release at each scope."""
-    scopes = options.scopes
     dataset = as_released(warehouse, dataset, subject.release_id)
-    if "match" in scopes and is_parted(warehouse, subject.release_id):
-        scopes = tuple(scope for scope in scopes if scope != "match")
-        if not scopes:
-            raise AuditError(PARTED.format(quarter=subject.quarter, model=subject.model))
+    scopes = _countable(warehouse, subject, options.scopes)
+    if not scopes:
+        raise AuditError(PARTED.format(quarter=subject.quarter, model=subject.model))
     for scope in _evaluated(warehouse, subject, scopes):
         if scope == "group":
             facts = _facts(warehouse, subject)
@@ -417,6 +415,13 @@ def _judge(
             if "p" in subject.attacks:  # what a window found is shown by the window
                 _find_dangerous(warehouse, subject, None)
             yield row, gather(warehouse, dataset, subject, scope, options.evidence)
+
+
+def _countable(warehouse: Warehouse, subject: Subject, scopes: tuple[str, ...]) -> tuple[str, ...]:
+    """The scopes at which candidates can be counted: across regions not where these part cases."""
+    if "match" in scopes and is_parted(warehouse, subject.release_id):
+        return tuple(scope for scope in scopes if scope != "match")
+    return scopes
 
 
 def _windows(
@@ -435,9 +440,7 @@ def _windows(
         return found
     alone = replace(subject, attacks=tuple(a for a in subject.attacks if a not in ("md", "p")))
     dataset = as_released(warehouse, dataset, subject.release_id)
-    scopes = options.scopes
-    if is_parted(warehouse, subject.release_id):
-        scopes = tuple(scope for scope in scopes if scope != "match")
+    scopes = _countable(warehouse, subject, options.scopes)
     for window in WINDOWS:
         load_subject(warehouse, alone, options.theta, window=window)
         for scope in _evaluated(warehouse, alone, scopes, window):

@@ -204,11 +204,7 @@ def informative_attribute(dataset: Dataset, name: str) -> Sensitive:
 
 def shown_columns(dataset: Dataset, dimensions: Sequence[Dimension]) -> list[str]:
     """Published columns of the dimensions."""
-    names: list[str] = []
-    for dimension in dimensions:
-        qid = dataset.qid[dimension.position]
-        names += [f"{qid.name}_low", f"{qid.name}_high"] if qid.bounded else [qid.name]
-    return names
+    return [name for each in dimensions for name in dataset.qid[each.position].published]
 
 
 def load_nodes(warehouse: Warehouse, dimensions: Sequence[Dimension]) -> None:

@@ -125,10 +125,7 @@ class Built:
 
 def region_columns(dataset: Dataset) -> list[str]:
     """Published columns of the generalized QIDs, in schema order."""
-    names: list[str] = []
-    for qid in dataset.qid:
-        names += [f"{qid.name}_low", f"{qid.name}_high"] if qid.bounded else [qid.name]
-    return names
+    return [name for qid in dataset.qid for name in qid.published]
 
 
 def store_of(release_id: int, name: str) -> str:

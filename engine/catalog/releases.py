@@ -10,7 +10,7 @@ from typing import Literal
 from sqlglot import exp
 
 from srsql.engine.catalog.series import MAIN
-from srsql.engine.errors import ReleaseError, SrsqlError, meant
+from srsql.engine.errors import ReleaseError, meant
 from srsql.engine.store.statements import column, query, table
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -50,19 +50,6 @@ def series_over_lattice(warehouse: Warehouse, dataset: str, series: str) -> bool
     return bool(
         warehouse.value(query(TOPIC, "series_over_lattice"), {"dataset": dataset, "series": series})
     )
-
-
-def need_cases(warehouse: Warehouse, dataset: str, series: str, error: type[SrsqlError]) -> None:
-    """Refuse what is about cases, of which such a series shows none.
-
-    Raises:
-        SrsqlError: of the kind ``error``.
-    """
-    if series_over_lattice(warehouse, dataset, series):
-        raise error(
-            f"series {series!r} releases rows that are no case's (ipa, full-domain, dp-histogram): "
-            "they are measured by 'srsql metrics' and read in released_rows"
-        )
 
 
 def claims_of(warehouse: Warehouse, release_id: int) -> dict[str, Fraction]:
@@ -426,23 +413,6 @@ def with_shown_columns(warehouse: Warehouse, dataset: Dataset, series: str | Non
     """The dataset with the optional columns that releases of a series show; None: of any series."""
     shown = {n for names in optional_columns(warehouse, dataset.name, series) for n in names}
     return dataset.with_columns(sorted(shown))
-
-
-def series_dataset(warehouse: Warehouse, dataset: Dataset, series: str) -> Dataset:
-    """The dataset with the tables of which the series has rows, the columns that they show, and
-    the key by which its newest release compares terms."""
-    dataset = with_shown_columns(warehouse, dataset, series)
-    dataset = as_newest(warehouse, dataset, series)
-    found = warehouse.rows(
-        query(TOPIC, "series_disassociated"), {"dataset": dataset.name, "series": series}
-    )
-    if series_over_lattice(warehouse, dataset.name, series):
-        return dataset.without_terms((), rows=False)
-    if not found:
-        return dataset
-    if any(row[2] for row in found):
-        return dataset.without_terms(None, rows=True)
-    return dataset.without_terms({row[0] for row in found}, rows=all(row[1] for row in found))
 
 
 def counting_persons(warehouse: Warehouse, schemas: Mapping[str, str]) -> tuple[str, ...]:

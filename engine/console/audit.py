@@ -285,27 +285,27 @@ def _text(value: Any, unknown: str) -> str:
     return str(value)
 
 
-def imported_lines(imported: ImportedRelease) -> Iterator[str]:
+def imported_lines(found: ImportedRelease) -> Iterator[str]:
     """What became of an import."""
-    known = "with their raw quasi-identifiers" if imported.originals else "without originals"
+    known = "with their raw quasi-identifiers" if found.originals else "without originals"
     yield (
-        f"{imported.quarter} imported into series {imported.series} of {imported.dataset}: "
-        f"{imported.rows:,} rows, {imported.cases:,} cases ({imported.new_cases:,} new) in "
-        f"{imported.groups:,} groups, {known}"
+        f"{found.quarter} imported into series {found.series} of {found.dataset}: "
+        f"{found.rows:,} rows, {found.cases:,} cases ({found.new_cases:,} new) in "
+        f"{found.groups:,} groups, {known}"
     )
-    yield f"  {imported.ss_cases:,} cases with substantially many values"
-    for name, read in imported.quasi_identifiers.items():
+    yield f"  {found.ss_cases:,} cases with substantially many values"
+    for name, read in found.quasi_identifiers.items():
         yield f"  an attacker may know {name}: {read}"
     yield (
-        f"  an attacker may infer {', '.join(imported.sensitive)}"
-        if imported.sensitive
+        f"  an attacker may infer {', '.join(found.sensitive)}"
+        if found.sensitive
         else (
             "  no column of sensitive values (--map term=COLUMN): an audit counts candidates alone"
         )
     )
-    if imported.unread:
-        listed = ", ".join(imported.unread[:LISTED])
-        more = ", ..." if len(imported.unread) > LISTED else ""
+    if found.unread:
+        listed = ", ".join(found.unread[:LISTED])
+        more = ", ..." if len(found.unread) > LISTED else ""
         yield f"  not read, as if no attacker knew it: {listed}{more}"
 
 

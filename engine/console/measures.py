@@ -19,7 +19,7 @@ from srsql.engine.query import BOUNDS, Answer
 from srsql.engine.query.coverage import Coverage
 from srsql.engine.query.spellings import Spellings
 from srsql.engine.release.series import Status
-from srsql.engine.risk.metrics import shares_at_ends, worthless_values
+from srsql.engine.shapes.drawn_values import shares_at_ends, worthless_values
 from srsql.engine.signals import LEAST
 from srsql.engine.signals.counted import Counted
 from srsql.engine.signals.results import (

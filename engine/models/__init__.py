@@ -12,6 +12,8 @@ from srsql.engine.models.lattice import DpHistogram, FullDomain, Ipa
 from srsql.engine.models.perturbing import MsdpAll, MsdpNum, PpmsDpAll, PpmsDpNum
 from srsql.engine.models.terms_only import Cba, Disassociation
 from srsql.engine.parameters import declared, option_name
+from srsql.engine.shapes.foreign import Foreign
+from srsql.engine.shapes.regions import Shape
 
 MODELS: dict[str, type[GroupingModel]] = {
     model.name: model
@@ -22,6 +24,11 @@ MODELS: dict[str, type[GroupingModel]] = {
     )
 }  # fmt: skip
 DEFAULT_MODEL = PpmsPlus.name
+
+
+def made_shape(model: str) -> Shape:
+    """The shape of what a model makes; of one that is not known here, that of somebody else's."""
+    return MODELS[model].shape if model in MODELS else Foreign()
 
 
 def make_model(name: str, **parameters: Any) -> GroupingModel:

@@ -18,6 +18,7 @@ from srsql.engine.grouping.qid_sets import group_by_sets, least_of
 from srsql.engine.grouping.reports import Records
 from srsql.engine.parameters import EpsilonScope, facts_of, parameter, read_fields
 from srsql.engine.parameters.takes import OneOf, Parsed, RefusedError, Whole
+from srsql.engine.shapes.regions import Regions, Shape
 from srsql.schemas import Dataset
 
 MOST = 1_000_000
@@ -48,7 +49,6 @@ BY_SETS = (
     "defended against. {guarantee}"
 )
 """What the guarantee of a release says that protects several sets."""
-Output = Literal["rows of cases", "terms", "synthetic rows"]
 Covered = Literal["none", "earliest", "all", "later"]
 
 
@@ -126,12 +126,8 @@ class GroupingModel(ABC):
     name: ClassVar[str]
     family: ClassVar[str]
     """Releases of one series belong to one family."""
-    output: ClassVar[Output] = "rows of cases"
-    """What a release has; the next two follow from it."""
-    releases_case_rows: ClassVar[bool]
-    """Rows are released under ids of cases; else only what they hold, apart from them."""
-    releases_synthetic_rows: ClassVar[bool]
-    """Instead, rows of its own making are released under no id (see ``engine.lattice``)."""
+    shape: ClassVar[Shape] = Regions()
+    """How the rows of a release tell the truth."""
     covers_earlier_regions: ClassVar[Covered] = "none"
     """Which earlier regions an old case's QID is widened to before grouping (QID-bounding);
     ``later``: its categories to all of them, once the groups are made."""
@@ -158,12 +154,6 @@ class GroupingModel(ABC):
     """Released values are drawn at random, so they prove neither k nor theta nor what they cover;
     ``srsql.perturbation`` tells which ones."""
 
-    def __init_subclass__(cls) -> None:
-        """Derive what follows from ``output``."""
-        super().__init_subclass__()
-        cls.releases_case_rows = cls.output == "rows of cases"
-        cls.releases_synthetic_rows = cls.output == "synthetic rows"
-
     def __post_init__(self) -> None:
         """Refuse parameters that protect nobody."""
         read_fields(self, ReleaseError)
@@ -176,7 +166,7 @@ class GroupingModel(ABC):
     @property
     def shows_bounded_values(self) -> bool:
         """Whether rows of cases show the values that theta bounds, so that some may be left out."""
-        return self.releases_case_rows and "theta" in self.guaranteed_bounds
+        return "theta" in self.shape.of_cases(self.guaranteed_bounds, frozenset())
 
     @property
     def claims(self) -> dict[str, Fraction]:

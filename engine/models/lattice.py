@@ -30,7 +30,7 @@ from srsql.engine.lattice.ipa import (
     noisy_histogram,
 )
 from srsql.engine.lattice.rows import keep_lattice, load_held_values, make_rows
-from srsql.engine.models.base import MOST, Output
+from srsql.engine.models.base import MOST
 from srsql.engine.models.perturbing import (
     EPSILON,
     EPSILON_LIMIT,
@@ -42,6 +42,8 @@ from srsql.engine.models.perturbing import (
 from srsql.engine.models.terms_only import TermsOnlyModel
 from srsql.engine.parameters import Calibration, EpsilonScope, Noise, facts_of, parameter
 from srsql.engine.parameters.takes import Amount, Names, OneOf, Text, Whole
+from srsql.engine.shapes.lattice_rows import LatticeRows
+from srsql.engine.shapes.regions import Shape
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -80,7 +82,7 @@ class LatticeModel(TermsOnlyModel):
         compared=(),
     )
 
-    output: ClassVar[Output] = "synthetic rows"
+    shape: ClassVar[Shape] = LatticeRows()
     unpublishable: ClassVar[str] = NO_CHECK
 
     @abstractmethod

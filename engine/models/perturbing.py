@@ -12,6 +12,8 @@ from srsql.engine.grouping.perturbation import Perturbation, perturb
 from srsql.engine.models.base import Covered, GroupingModel, Growth
 from srsql.engine.parameters import Calibration, EpsilonScope, Noise, facts_of, parameter
 from srsql.engine.parameters.takes import Amount, OneOf
+from srsql.engine.shapes.drawn_values import DrawnValues
+from srsql.engine.shapes.regions import Shape
 from srsql.schemas import Dataset
 from srsql.udfs.mechanisms import MAX_EPSILON
 
@@ -94,6 +96,7 @@ class PerturbingModel(GroupingModel):
     epsilon_scope: EpsilonScope = parameter(**EPSILON_SCOPE)
 
     perturbs_values: ClassVar[bool] = True
+    shape: ClassVar[Shape] = DrawnValues()
     growth: ClassVar[Growth] = Growth(carriers_only=True, risk_after_joining=True)
     perturbs_categories: ClassVar[bool]
     """Categories are perturbed, too."""

@@ -9,8 +9,10 @@ from typing import ClassVar, Literal
 from srsql.engine.catalog.releases import Release, TermFormat
 from srsql.engine.grouping.feasibility import BY_SHARE, Bounds, bound_by_share
 from srsql.engine.grouping.patterns import Grouping
-from srsql.engine.models.base import GroupingModel, Output
+from srsql.engine.models.base import GroupingModel
 from srsql.engine.parameters import facts_of
+from srsql.engine.shapes.chunks import Chunks
+from srsql.engine.shapes.regions import Shape
 from srsql.engine.store.statements import query
 
 
@@ -24,7 +26,7 @@ class TermsOnlyModel(GroupingModel):
     """Nor is it made by parts."""
     guaranteed_bounds: ClassVar[frozenset[str]] = frozenset()
     bounds: ClassVar[Bounds] = BY_SHARE
-    output: ClassVar[Output] = "terms"
+    shape: ClassVar[Shape] = Chunks()
 
     @property
     def claims(self) -> dict[str, Fraction]:

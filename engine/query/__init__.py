@@ -36,7 +36,7 @@ from srsql.engine.catalog.releases import (
 from srsql.engine.catalog.series import IMPORTED, PER_QUARTER
 from srsql.engine.catalog.waiting import has_waited
 from srsql.engine.errors import QueryError, one_line
-from srsql.engine.models import MODELS
+from srsql.engine.models import made_shape
 from srsql.engine.query.cluster_bounds import (
     ClusterQuestion,
     compose_cluster_bounds,
@@ -48,6 +48,7 @@ from srsql.engine.query.count_bounds import compose_count_bounds
 from srsql.engine.query.question import Counted, Question, read_question, undecided_groups
 from srsql.engine.query.suppression import Hidden, hidden_by
 from srsql.engine.query.vocabulary import Views
+from srsql.engine.shapes import Telling, shape_of
 from srsql.engine.signals.rules import did_you_mean
 from srsql.engine.store.frames import Framed, Lines
 from srsql.engine.store.statements import column, table, union_all
@@ -148,16 +149,14 @@ def query(
     for given in (text, series, quarter or ""):
         _need_text(given)
     views = replace(find_views(warehouse, dataset, series, quarter), levels=tuple(asking.levels))
+    shape = shape_of(dataset)
     for each, schema in views.schemas.items():
         _need_cover(warehouse, each, schema)
     try:
-        if dataset.clustered:
-            registered = registered_dataset(warehouse, dataset.name).keyed(dataset.term_key)
-            asked = _of_clusters(
-                warehouse, registered, series, views, text, asking.include_withheld
-            )
-        else:
-            asked = _of_rows(warehouse, dataset, views, text, asking.include_withheld)
+        reader = _Reader(warehouse, dataset, series, views, text, asking.include_withheld)
+        if len(views.schemas) > 1:
+            shape.need_one_quarter(series, QueryError)
+        asked = shape.tell(reader)
         question, views = asked.question, asked.views
         if asking.include_withheld and (question.limit is not None or question.offset):
             raise QueryError(
@@ -205,64 +204,61 @@ class _Asked:
     remarks: Iterable[str]
 
 
-def _of_rows(
-    warehouse: Warehouse, dataset: Dataset, views: Views, text: str, include_withheld: bool
-) -> _Asked:
-    """A question over rows as they are published; see ``query``."""
-    question = read_question(dataset, views, text)
-    _load_names(warehouse, views, question)
-    count = _WITHHELD[question.counted] if include_withheld else None
-    names = [item.table.name for item, _ in question.joins]
-    if include_withheld and question.counted == "rows" and names != [dataset.report_table]:
-        raise QueryError(
-            "how many rows of a join are withheld is not published: count cases, or leave "
-            "--include-withheld out"
+@dataclass(frozen=True)
+class _Reader(Telling[_Asked]):
+    """Reads one question; see ``query``."""
+
+    warehouse: Warehouse
+    dataset: Dataset
+    series: str
+    views: Views
+    text: str
+    include_withheld: bool
+
+    def by_rows(self) -> _Asked:
+        """A question over rows as they are published."""
+        warehouse, dataset, views = self.warehouse, self.dataset, self.views
+        question = read_question(dataset, views, self.text)
+        _load_names(warehouse, views, question)
+        count = _WITHHELD[question.counted] if self.include_withheld else None
+        names = [item.table.name for item, _ in question.joins]
+        if self.include_withheld and question.counted == "rows" and names != [dataset.report_table]:
+            raise QueryError(
+                "how many rows of a join are withheld is not published: count cases, or leave "
+                "--include-withheld out"
+            )
+        hidden = hidden_by(warehouse, dataset, views, question, self.text)
+        return _Asked(
+            question,
+            views,
+            lambda each: compose_count_bounds(dataset, views, each, count, hidden),
+            lambda allowed: _unknown_names(warehouse, views, question, allowed=allowed),
+            count,
+            hides=hidden is not None,
+            remarks=(*_of_hidden(hidden), *told_of_levels(warehouse, views.levels)),
         )
-    hidden = hidden_by(warehouse, dataset, views, question, text)
-    return _Asked(
-        question,
-        views,
-        lambda each: compose_count_bounds(dataset, views, each, count, hidden),
-        lambda allowed: _unknown_names(warehouse, views, question, allowed=allowed),
-        count,
-        hides=hidden is not None,
-        remarks=(*_of_hidden(hidden), *told_of_levels(warehouse, views.levels)),
-    )
 
-
-def _of_clusters(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    series: str,
-    views: Views,
-    text: str,
-    include_withheld: bool,
-) -> _Asked:
-    """A question over whole rows that are taken apart; see ``query``.
-
-    ``dataset``: the original schema.
-    """
-    if len(views.schemas) > 1:
-        raise QueryError(
-            f"series {series!r} tells items of clusters, which are others in every quarter: give "
-            "--quarter"
+    def by_clusters(self) -> _Asked:
+        """A question over whole rows that are taken apart."""
+        warehouse = self.warehouse
+        dataset = registered_dataset(warehouse, self.dataset.name).keyed(self.dataset.term_key)
+        quarter = next(iter(self.views.schemas))
+        version = key_of(warehouse, released_id(warehouse, dataset, quarter, self.series))
+        views = replace(self.views, cumulative=None, term_key=version, tells_items=True)
+        terms = read_terms(warehouse, dataset, views, read_question(dataset, views, self.text))
+        count = _WITHHELD["cases"] if self.include_withheld else None
+        records = item_records(warehouse, views, terms)
+        return _Asked(
+            replace(terms.asked, blanked=()),
+            views,
+            lambda each: compose_cluster_bounds(
+                dataset, views, replace(terms, asked=each), count, records
+            ),
+            lambda allowed: unknown_items(warehouse, views, terms, allowed=allowed),
+            count,
+            hides=True,
+            remarks=_of_items(terms),
         )
-    version = key_of(warehouse, released_id(warehouse, dataset, next(iter(views.schemas)), series))
-    views = replace(views, cumulative=None, term_key=version, tells_items=True)
-    terms = read_terms(warehouse, dataset, views, read_question(dataset, views, text))
-    count = _WITHHELD["cases"] if include_withheld else None
-    records = item_records(warehouse, views, terms)
-    return _Asked(
-        replace(terms.asked, blanked=()),
-        views,
-        lambda each: compose_cluster_bounds(
-            dataset, views, replace(terms, asked=each), count, records
-        ),
-        lambda allowed: unknown_items(warehouse, views, terms, allowed=allowed),
-        count,
-        hides=True,
-        remarks=_of_items(terms),
-    )
 
 
 def _load_names(warehouse: Warehouse, views: Views, question: Question) -> None:
@@ -423,12 +419,7 @@ def _need_cover(warehouse: Warehouse, quarter: str, schema: str) -> None:
         name = warehouse.value(_of_manifest(schema, "model"))
     except duckdb.Error as error:
         raise QueryError(f"the release of {quarter} cannot be read: {one_line(error)}") from None
-    model = MODELS.get(str(name))
-    if model is None or model.perturbs_values:
-        raise QueryError(
-            f"{quarter} was released by {name}, whose regions need not hold the original "
-            "values: no bounds can be given"
-        )
+    made_shape(str(name)).need_cover(quarter, str(name))
 
 
 def _withheld(warehouse: Warehouse, views: Views, name: str) -> int:

@@ -3,7 +3,7 @@
 A question may ask for cases that hold one item or two, each of a table that it joins: those that an
 equality or IN names, or each that it groups by. Its conditions on quasi-identifiers are answered of
 the rows as ever (``count_bounds``); how many rows of a cluster meet them, and how many of its
-records hold the items, bounds how many do both. ``engine/signals/clusters.py`` has the proof.
+records hold the items, bounds how many do both. ``engine/shapes/clusters.py`` has the proof.
 
 The statement calls macros of the warehouse (``srsql.term_margins``, ``srsql.cluster_tables``).
 """
@@ -22,7 +22,7 @@ from srsql.engine.query.count_bounds import Composer
 from srsql.engine.query.question import Question
 from srsql.engine.query.vocabulary import QUARTER, Item, Views, excerpt
 from srsql.engine.query.worlds import WORLD, depends_on_world
-from srsql.engine.signals.clusters import ClusterViews
+from srsql.engine.shapes.clusters import ClusterViews
 from srsql.engine.signals.rules import did_you_mean
 from srsql.engine.store.statements import column, table, union_all
 from srsql.engine.store.warehouse import Warehouse

@@ -227,8 +227,7 @@ def private_manifest(
         sensitive_not_held: sensitive terms that no case has.
     """
     figures = figures_of(release, ingestion_id)
-    if parameters.model.releases_synthetic_rows:
-        figures["values_given_up"] = {}
+    figures |= parameters.model.shape.of_no_case({"values_given_up": {}}, {})
     return {
         **facts,
         "made_after": figures.pop("made_after"),

@@ -179,8 +179,7 @@ def _promised_less(was: GroupingModel, now: GroupingModel) -> Iterator[str]:
         yield f"{claim} is not claimed"
     if was.symptoms_limit is not None and now.symptoms_limit is None:
         yield "alpha is not bounded"
-    if was.releases_case_rows != now.releases_case_rows:
-        yield f"what is released: {now.output}, was {was.output}"
+    yield from now.shape.instead_of(was.shape)
 
 
 def _model_of(stored: Mapping[str, SeriesParameter]) -> GroupingModel:
@@ -205,8 +204,9 @@ def _parameters(request: Request, asked: Mapping[str, Any]) -> Iterator[SeriesPa
         if keyword == "model":
             yield SeriesParameter(keyword, request.model.name)
         elif keyword == "terms":
-            if request.terms is not None and request.model.releases_case_rows:
-                yield SeriesParameter(keyword, DISASSOCIATE)
+            if request.terms is not None:
+                asked_for = SeriesParameter(keyword, DISASSOCIATE)
+                yield from request.model.shape.of_cases([asked_for], [])
         else:
             owners = (request.terms, request, request.model)
             owner = next(o for o in owners if o is not None and keyword in declared(type(o)))
@@ -271,10 +271,9 @@ def inherited(stored: Mapping[str, SeriesParameter], given: Mapping[str, Any]) -
     if model is None:  # which is refused when the request is made
         return {}
     known = {"model": MODEL, **declared(model), **declared(Request)}
-    if model.releases_case_rows:
-        known["terms"] = TERMS
+    known |= model.shape.of_cases({"terms": TERMS}, {})
     terms = given.get("terms", stored["terms"].value if "terms" in stored else None)
-    if terms is not None or not (model.releases_case_rows or model.releases_synthetic_rows):
+    if model.shape.tells_terms(asked=terms is not None):
         known |= declared(DisassociationParameters)
         if "sensitive_terms" not in {**stored, **given}:
             known.pop("l")  # it is of sensitive terms

@@ -44,7 +44,6 @@ from srsql.engine.parameters.takes import (
 )
 from srsql.engine.release.features.feature import Asked
 from srsql.engine.release.features.table import refuse
-from srsql.engine.release.features.terms_apart import terms_only
 from srsql.engine.risk.linkability import MAX_LINKABLE
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters, make_terms
 from srsql.engine.workers.carriers import ADDRESSES, Carrier
@@ -542,7 +541,9 @@ def make_request(quarter: str, options: Mapping[str, Any]) -> Request:
     model = read_value(MODEL, given.pop("model", DEFAULT_MODEL))
     kind = read_value(TERMS, given.pop("terms")) if "terms" in given else None
     of_models = {keyword for each in MODELS.values() for keyword in declared(each)}
-    terms = make_terms(kind, given, terms_only=terms_only(MODELS[model]), shared=of_models)
+    terms = make_terms(
+        kind, given, terms_only=MODELS[model].shape.tells_terms(asked=False), shared=of_models
+    )
     of_terms = set(declared(DisassociationParameters)) - (of_models if terms is None else set())
     of_request = declared(Request)
     return Request(

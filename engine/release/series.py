@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from srsql.engine.catalog.layout import ROWS, SHAPES
+from srsql.engine.catalog.layout import SHAPES
 from srsql.engine.catalog.releases import (
     Release,
     keep_key,
-    series_over_lattice,
     staleness,
 )
 from srsql.engine.catalog.series import PER_QUARTER, Series, schema_of, series_views
@@ -22,6 +21,7 @@ from srsql.engine.models import MODELS
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.request import Request
 from srsql.engine.release.series_commands import chosen_text, every_series
+from srsql.engine.shapes import series_shape
 from srsql.engine.store.frames import Framed
 from srsql.engine.store.runs import ALL, runs
 from srsql.engine.store.statements import STORE, column, dotted, query, temporary
@@ -134,14 +134,12 @@ def refresh_series_views(
     without_ids = tuple(
         dict.fromkeys(name for (model,) in models for name in SHAPES[MODELS[model].term_format])
     )
-    if series_over_lattice(warehouse, series.dataset, series.name):
-        without_ids = (ROWS,)
     series_views(
         warehouse,
         dataset,
         series.cumulative_schema,
         warehouse.rows(query(TOPIC, "releases"), _names(series)),
-        without_ids,
+        series_shape(warehouse, dataset, series.name).without_ids(without_ids),
         followed=series.ids != PER_QUARTER,
         appended=appended,
     )

@@ -53,8 +53,14 @@ def need_terms(release: Release, request: Request, terms: DisassociationParamete
     Raises:
         ReleaseError: too few cases have a term, or one has a term that may not be released.
     """
-    if request.model.releases_case_rows:
-        return
+    request.model.shape.of_cases(_told_with_rows, _need_alone)(release, request, terms)
+
+
+def _told_with_rows(release: Release, request: Request, terms: DisassociationParameters) -> None:
+    """Rows are released, of cases with a term or without."""
+
+
+def _need_alone(release: Release, request: Request, terms: DisassociationParameters) -> None:
     warehouse, quarter = release.warehouse, release.quarter
     least = max(request.model.k, terms.diversity)
     if warehouse.value("SELECT count(*) FROM temp.main.srsql_grouped"):
@@ -102,7 +108,7 @@ def release_terms(
         ReleaseError: clusters would have to be larger than groups are.
     """
     warehouse, model = release.warehouse, request.model
-    k, grouped = model.k, model.releases_case_rows
+    k, grouped = model.k, model.shape.of_cases(True, False)
     least = max(k, terms.diversity)
     if terms.whole_rows:
         return _release_rows(release, request, terms, carrier)
@@ -255,12 +261,12 @@ def visible_part(dataset: Dataset, request: Request) -> Dataset:
     model, terms = request.model, request.terms
     refuse(OnTerms(request, dataset))
     if terms is None:
-        return dataset.without_terms((), rows=False) if model.releases_synthetic_rows else dataset
+        return model.shape.shown(dataset, model.name)
     check_attributes(dataset, terms)
     refuse(OnTermRows(request, dataset))
     if terms.whole_rows:
         return dataset.without_terms(None, rows=True)
-    return dataset.without_terms(terms.attributes, rows=model.releases_case_rows)
+    return dataset.without_terms(terms.attributes, rows=model.shape.of_cases(True, False))
 
 
 def _store_terms(release: Release, terms: DisassociationParameters, model: GroupingModel) -> None:
@@ -273,7 +279,7 @@ def _store_terms(release: Release, terms: DisassociationParameters, model: Group
             "m": terms.m,
             "diversity": terms.diversity,
             "repeated": terms.repeated,
-            "with_rows": model.releases_case_rows,
+            "with_rows": model.shape.of_cases(True, False),
             "term_format": model.term_format,
         },
     )

@@ -7,8 +7,8 @@ that ``lineage`` can prove which columns it derives from.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 
 from srsql.engine.catalog.datasets import raw_term
@@ -28,6 +28,7 @@ from srsql.engine.catalog.layout import (
 from srsql.engine.catalog.releases import Release
 from srsql.engine.grouping.perturbation import published_values
 from srsql.engine.grouping.suppression import HIDDEN, list_hidden
+from srsql.engine.shapes import Telling, shape_of
 from srsql.engine.store.statements import (
     STORE,
     column,
@@ -54,9 +55,7 @@ def build_tables(release: Release, *, perturbed: bool, keyed: bool) -> list[Buil
         numbers = serials(dataset, lambda child: _raw_rows(dataset, child, quarter, hides=hides))
         warehouse.run(create(exp.to_table(SERIAL), numbers, temp=True))
     regions = published_values() if perturbed else temporary("srsql_region", alias="r")
-    shown = public_regions(dataset, regions)
-    if dataset.clustered:
-        shown = _with_clusters(dataset, shown)
+    shown = shape_of(dataset).placed(dataset, public_regions(dataset, regions))
     warehouse.run(create(exp.to_table(REGION), shown, temp=True))
     lined = warehouse.rows(
         query("release/manifest", "tables_of_one_file"), {"release_id": release.release_id}
@@ -91,19 +90,37 @@ def table_queries(
         lined: tables that came as one file, so that no two rows are of one line; what the rows of
             others show orders those of one line, which takes longer.
     """
-    if dataset.clustered:
-        return {dataset.report_table: _cluster_rows(dataset, quarter)}
-    return {
-        source.name: _report_rows(dataset, quarter, hides=hides)
-        if source.name == dataset.report_table
-        else _child_rows(dataset, source.name, quarter, keyed=keyed, hides=hides).order_by(
-            column("public_report", "i"),
-            column("public_case", "i"),
-            column("srsql_line", "t"),
-            *[column(published, "t") for published in source.publish if source.name not in lined],
-        )
-        for source in dataset.row_tables
-    }
+    return shape_of(dataset).tell(_Tables(dataset, quarter, keyed, hides, lined))
+
+
+@dataclass(frozen=True)
+class _Tables(Telling[dict[str, exp.Query]]):
+    """Released table -> its query; see ``table_queries``."""
+
+    dataset: Dataset
+    quarter: str
+    keyed: bool
+    hides: bool
+    lined: Collection[str]
+
+    def by_rows(self) -> dict[str, exp.Query]:
+        """The tables with their terms."""
+        dataset, quarter, hides = self.dataset, self.quarter, self.hides
+        return {
+            source.name: _report_rows(dataset, quarter, hides=hides)
+            if source.name == dataset.report_table
+            else _child_rows(dataset, source.name, quarter, keyed=self.keyed, hides=hides).order_by(
+                column("public_report", "i"),
+                column("public_case", "i"),
+                column("srsql_line", "t"),
+                *[column(name, "t") for name in source.publish if source.name not in self.lined],
+            )
+            for source in dataset.row_tables
+        }
+
+    def by_clusters(self) -> dict[str, exp.Query]:
+        """The report table alone."""
+        return {self.dataset.report_table: _cluster_rows(self.dataset, self.quarter)}
 
 
 def public_regions(dataset: Dataset, regions: exp.Table | exp.Subquery) -> exp.Query:
@@ -173,20 +190,6 @@ def _cluster_rows(dataset: Dataset, quarter: str) -> exp.Query:
         .from_(temporary(IDENTITY, alias="i"))
         .join(temporary(REGION, alias="g"), on=column("group_no", "i").eq(column("group_no", "g")))
         .order_by(*[exp.column(name, quoted=True) for name in dataset.id_columns])
-    )
-
-
-def _with_clusters(dataset: Dataset, regions: exp.Query) -> exp.Query:
-    """The public regions of groups with the cluster that each group is in."""
-    groups = sqlglot.parse_one(query("terms/baskets", "cluster_groups"), dialect="duckdb")
-    names = ["group_no", *region_columns(dataset)]
-    return (
-        exp.select(*[column(name, "p") for name in names], column(CLUSTER, "k"))
-        .from_(regions.subquery("p"))
-        .join(
-            exp.Subquery(this=groups, alias=exp.to_identifier("k", quoted=True)),
-            on=column("group_no", "p").eq(column("group_no", "k")),
-        )
     )
 
 

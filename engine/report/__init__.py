@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +21,7 @@ from sqlglot import exp
 from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.catalog.public_database import BATCH, RowsOf
 from srsql.engine.catalog.releases import released_id, without_releases
-from srsql.engine.catalog.series import IMPORTED, PER_QUARTER, find_series
+from srsql.engine.catalog.series import PER_QUARTER, find_series
 from srsql.engine.errors import ReportError
 from srsql.engine.report.imported_quarter import imported_quarter
 from srsql.engine.report.internal_quarter import Subject, internal_quarter, read_subject
@@ -31,6 +32,7 @@ from srsql.engine.report.public_edition import (
     public_quarter,
     public_series,
 )
+from srsql.engine.shapes import series_shape
 from srsql.engine.store.scratch import put_beside
 from srsql.engine.store.statements import query, table
 from srsql.engine.store.warehouse import Warehouse
@@ -82,31 +84,19 @@ def report(
         ReleaseError: the quarter is not released in the series.
     """
     found = find_series(warehouse, dataset, series)
-    imported = found is not None and found.family == IMPORTED
-    edition: Edition = "public" if public else "imported" if imported else "internal"
-    if imported and public:
-        raise ReportError(
-            f"series {series!r} is imported and has no released views to make a public edition "
-            "of: leave --public out"
-        )
-    if bounds is not None and not imported:
-        raise ReportError(
-            f"series {series!r} has bounds of its own: --k and --theta judge an imported series, "
-            "'srsql audit' takes them for any"
-        )
-    if public and not dataset.rows:
-        raise ReportError(
-            f"series {series!r} releases terms alone, and a public edition tells of regions and "
-            "signals: 'srsql publish' says of what is released, the internal edition of the rest"
-        )
+    shape = series_shape(warehouse, dataset, series)
+    edition: Edition = "public" if public else shape.whose("internal", "imported")
+    if public:
+        shape.need_public(series, ReportError)
+    if bounds is not None:
+        shape.need_untold(series, ReportError)
     if quarter is not None:
         subject = read_subject(
             warehouse, dataset, series, released_id(warehouse, dataset, quarter, series)
         )
-        if imported:
-            page = imported_quarter(subject, bounds)
-        else:
-            page = _public_quarter(subject, ids) if public else internal_quarter(subject)
+        ours, theirs = partial(internal_quarter), partial(imported_quarter, bounds=bounds)
+        whole = shape.whose(ours, theirs)
+        page = _public_quarter(subject, ids) if public else whole(subject)
         return Report(page.html, edition, dataset.name, series, quarter, page.figures)
     schemas = _schemas(warehouse, dataset, series)
     if found is None or not schemas:

@@ -36,8 +36,9 @@ from srsql.engine.report.signal_figures import compared_blocks, comparisons
 from srsql.engine.report.worked_attack import attack_blocks, work_attack
 from srsql.engine.risk.linkability import measure_linkability
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
-from srsql.engine.risk.metrics import measure, shares_at_ends, worthless_values
+from srsql.engine.risk.metrics import measure
 from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out
+from srsql.engine.shapes.drawn_values import shares_at_ends, worthless_values
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -136,7 +137,7 @@ def internal_quarter(subject: Subject) -> Page:
             shapes,
             release.k if "k" in promised and not by_set else None,
             "group",
-            bounded="theta" in promised and not by_set,
+            limit=1 if "theta" in promised and not by_set else None,
         ),
         thetas=_thetas(release, shapes),
         infeasible=_infeasible(subject.manifest),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from srsql.engine.audit.audit import AuditRow, audit
 from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.catalog.releases import staleness
-from srsql.engine.catalog.series import IDS, IMPORTED, awaited_cases
+from srsql.engine.catalog.series import IDS, awaited_cases
 from srsql.engine.report.drawing import Line, lines, stacked
 from srsql.engine.report.glossary import (
     beside_region,
@@ -19,6 +20,7 @@ from srsql.engine.report.glossary import (
 from srsql.engine.report.imported_quarter import UNTOLD, not_told, verdict_sentence
 from srsql.engine.report.internal_quarter import read_subject
 from srsql.engine.report.page import Fact, Figure, Page, Table, Value, render
+from srsql.engine.shapes import series_shape
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -42,6 +44,69 @@ class Row:
     dr: float | None
 
 
+@dataclass(frozen=True)
+class _Ours:
+    """What the page says of a series of our own."""
+
+    bounds: AuditOptions | None
+    imported: ClassVar[bool] = False
+    """As the template takes it."""
+
+    @property
+    def judged(self) -> bool:
+        """Whether groups in danger are told: by bounds, its own or given ones."""
+        return True
+
+    @property
+    def options(self) -> AuditOptions:
+        """The bounds of the audit."""
+        return self.bounds or AuditOptions()
+
+    def beside(self, shown: list[AuditRow]) -> dict[str, Any]:
+        """What stands beside the audit."""
+        return {"verdict": "", "not_told": []}
+
+    def facts(self, rows: list[Row]) -> list[Fact]:
+        """What is known of those who are not released."""
+        return [Fact("withheld", "cases withheld, summed", sum(r.withheld for r in rows))]
+
+    def known(self, columns: tuple[Value, ...]) -> tuple[Value, ...]:
+        """What is known of a release, of all columns of the table of quarters."""
+        return columns
+
+
+class _Theirs(_Ours):
+    """What it says of somebody else's."""
+
+    imported: ClassVar[bool] = True
+
+    @property
+    def judged(self) -> bool:
+        """It tells no bounds of its own."""
+        return self.bounds is not None
+
+    @property
+    def options(self) -> AuditOptions:
+        """Where none are given, such as nothing can break."""
+        return self.bounds or UNTOLD
+
+    def beside(self, shown: list[AuditRow]) -> dict[str, Any]:
+        """The verdict, and what cannot be told."""
+        originals = all(row.targets == "originals" for row in shown)
+        return {
+            "verdict": verdict_sentence(shown, self.bounds),
+            "not_told": not_told(judged=self.judged, originals=originals),
+        }
+
+    def facts(self, rows: list[Row]) -> list[Fact]:
+        """Nothing."""
+        return []
+
+    def known(self, columns: tuple[Value, ...]) -> tuple[Value, ...]:
+        """Neither its model nor what it withheld."""
+        return (columns[0], *columns[3:9])
+
+
 def internal_series(
     warehouse: Warehouse, dataset: Dataset, series: str, bounds: AuditOptions | None = None
 ) -> Page:
@@ -62,9 +127,8 @@ def internal_series(
             query("report/release", "series"), {"dataset": dataset.name, "series": series}
         )
     ]
-    imported = rows[0].model == IMPORTED
-    judged = bounds is not None or not imported
-    options = bounds or (UNTOLD if imported else AuditOptions())
+    about = series_shape(warehouse, dataset, series).whose(_Ours, _Theirs)(bounds)
+    options, judged = about.options, about.judged
     scope = "match" if dataset.qid_set else "group"
     coming = awaited_cases(warehouse, dataset, series)
     options = replace(options, scopes=(scope,), evidence=0, next_cases=coming, leaving=True)
@@ -80,11 +144,9 @@ def internal_series(
         "internal_series.html.j2",
         dataset=dataset,
         series=series,
-        imported=imported,
+        imported=about.imported,
         judged=judged,
-        verdict=verdict_sentence(shown, bounds) if imported else "",
-        not_told=not_told(judged=bounds is not None, originals=all(
-            row.targets == "originals" for row in shown)) if imported else [],
+        **about.beside(shown),
         first=rows[0].quarter,
         last=rows[-1].quarter,
         stale=[
@@ -96,8 +158,7 @@ def internal_series(
             Fact("quarters", "quarters", len(rows)),
             Fact("cases", "cases in all", rows[-1].everyone),
             Fact("reports", "reports in all", sum(row.reports for row in rows)),
-            *([] if imported
-              else [Fact("withheld", "cases withheld, summed", sum(r.withheld for r in rows))]),
+            *about.facts(rows),
             *([Fact("dangerous", "groups in danger", sum(map(_dangerous, verdicts.values())))]
               if judged else []),
             *([Fact("leaving", "groups with fewer than k left, of cases that left for good",
@@ -112,7 +173,7 @@ def internal_series(
         date=latest.manifest.get("release_date"),
         guarantee=latest.manifest.get("guarantee"),
         undefended=undefended(latest.manifest),
-        quarters=_quarters(rows, imported=imported),
+        quarters=_quarters(rows, about),
         risk=Table(
             "risk",
             "Audit of the series as it stands now, candidates "
@@ -135,21 +196,21 @@ def internal_series(
     )  # fmt: skip
 
 
-def _quarters(rows: list[Row], *, imported: bool) -> Table:
-    """What is known of the releases; of somebody else's neither its model nor what it withheld."""
-    columns: tuple[str, ...] = (
+def _quarters(rows: list[Row], about: _Ours) -> Table:
+    """What is known of the releases."""
+    columns = (
         "quarter", "model", "k", "cases", "new", "old", "reports", "cases so far", "groups",
         "cases withheld", "NIL", "DR",
     )  # fmt: skip
-    found: list[tuple[Value, ...]] = [
-        (r.quarter, r.model, r.k, r.cases, r.new_cases, r.cases - r.new_cases, r.reports,
-         r.everyone, r.groups, r.withheld, r.nil, r.dr)
+    found = [
+        about.known(
+            (r.quarter, r.model, r.k, r.cases, r.new_cases, r.cases - r.new_cases, r.reports,
+             r.everyone, r.groups, r.withheld, r.nil, r.dr)
+        )
         for r in rows
     ]  # fmt: skip
-    if imported:
-        columns = ("quarter", *columns[3:9])
-        found = [(row[0], *row[3:9]) for row in found]
-    return Table("quarters", "The series, quarter by quarter", columns, found)
+    named = tuple(str(name) for name in about.known(columns))
+    return Table("quarters", "The series, quarter by quarter", named, found)
 
 
 def _dangerous(row: AuditRow) -> int:

@@ -43,6 +43,7 @@ from srsql.engine.report.shapes import (
     published_shapes,
 )
 from srsql.engine.report.signal_figures import strongest, strongest_blocks
+from srsql.engine.shapes import shape_of
 from srsql.engine.signals.results import Signal
 from srsql.engine.store.statements import table
 from srsql.engine.store.warehouse import Warehouse
@@ -101,9 +102,8 @@ def public_quarter(released: PublicDatabase, quarter: str) -> Page:
     manifest = released.manifest(quarter)
     own, dataset, schema = released.warehouse, released.dataset, released.schemas[quarter]
     shapes = published_shapes(own, dataset, schema)
-    kept = bounds_of_regions(manifest["model"])
-    if dataset.qid_set:  # no bound holds for the region over all sets
-        kept = frozenset()
+    kept = shape_of(dataset).kept(bounds_of_regions(manifest["model"]))
+    limit = 1 if "theta" in kept else None
     k = int(manifest["k"]) if "k" in kept else None
     pairs, listed = 0, list[Signal]()
     if dataset.signal_rows and shapes.groups:
@@ -124,12 +124,12 @@ def public_quarter(released: PublicDatabase, quarter: str) -> Page:
         withheld=public_withheld_counts(manifest),
         k=k,
         shapes=shapes,
-        groups=group_figures(shapes, k, "region", bounded="theta" in kept),
-        thetas=_thetas(manifest, shapes, bounded="theta" in kept),
+        groups=group_figures(shapes, k, "region", limit),
+        thetas=_thetas(manifest, shapes, limit),
         worthless=published_at_ends(own, dataset, schema, manifest["model"]),
         widths=width_figure(shapes),
         missing=_missing(shapes),
-        smallest=_smallest(shapes, k, bounded="theta" in kept),
+        smallest=_smallest(shapes, k, limit),
         has_signals=dataset.signal_rows,
         pairs=pairs,
         signal_blocks=strongest_blocks(listed),
@@ -177,7 +177,7 @@ def _parameters(manifest: dict[str, Any]) -> Table:
     )
 
 
-def _thetas(manifest: dict[str, Any], shapes: Shapes, *, bounded: bool) -> Table:
+def _thetas(manifest: dict[str, Any], shapes: Shapes, limit: int | None) -> Table:
     counted = Counter(threshold["theta"] for threshold in manifest["thresholds"])
     highest = {theta: conf for theta, _, conf in shapes.highest}
     return Table(
@@ -190,7 +190,7 @@ def _thetas(manifest: dict[str, Any], shapes: Shapes, *, bounded: bool) -> Table
                 theta,
                 counted[theta],
                 share,
-                share <= theta * (1 + 1e-12) if bounded and share is not None else None,
+                share <= limit * theta * (1 + 1e-12) if limit and share is not None else None,
             )
             for theta in sorted(counted)
             for share in [highest.get(theta)]
@@ -213,7 +213,7 @@ def _missing(shapes: Shapes) -> Table:
     )
 
 
-def _smallest(shapes: Shapes, k: int | None, *, bounded: bool) -> Table | None:
+def _smallest(shapes: Shapes, k: int | None, limit: int | None) -> Table | None:
     """What somebody learns of a case in the smallest region, over all regions of that size."""
     if not shapes.sizes:
         return None
@@ -230,7 +230,7 @@ def _smallest(shapes: Shapes, k: int | None, *, bounded: bool) -> Table | None:
             (
                 "highest confidence in a value, as a share of its threshold",
                 worst,
-                1 if bounded else None,
+                limit,
             ),
         ],
     )

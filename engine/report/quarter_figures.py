@@ -38,16 +38,14 @@ _STEEP = 30
 """Ratio of the highest to the lowest bar above which the axis is logarithmic."""
 
 
-def group_figures(
-    shapes: Shapes, k: int | None, what: str, *, bounded: bool = True
-) -> list[Figure]:
+def group_figures(shapes: Shapes, k: int | None, what: str, limit: int | None = 1) -> list[Figure]:
     """Sizes and exposure of the groups or published regions.
 
     Args:
         shapes: what is drawn.
         k: the least size that is promised; None: no bound is drawn.
         what: ``group`` or ``region``.
-        bounded: whether thresholds are promised of them.
+        limit: of confidences, in shares of their thresholds; None: none is promised.
 
     Returns:
         The figures that there is something for.
@@ -72,7 +70,7 @@ def group_figures(
                 "its threshold, over the values whose threshold is below 1. "
                 + (
                     "The line has to be at 100 % where it meets the dashed one."
-                    if bounded
+                    if limit
                     else f"The model promises no threshold within a {what}."
                 ),
             )

@@ -18,9 +18,9 @@ from srsql.engine.catalog.layout import region_columns
 from srsql.engine.catalog.releases import Release, published_key
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
-from srsql.engine.risk.metrics import worthless_values
 from srsql.engine.risk.row_candidates import EMPTY_IS_ANYTHING
 from srsql.engine.risk.singling_out import AS_ANYTHING, PERCENT
+from srsql.engine.shapes.drawn_values import worthless_values
 from srsql.engine.store.statements import column, query, table, union_all, with_rows
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid

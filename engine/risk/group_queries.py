@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 from sqlglot import exp
 
@@ -88,14 +89,14 @@ def released_rows(dataset: Dataset, schema: str, question: GroupQuestion) -> exp
     """
     share: exp.Expr = exp.convert(1.0)
     for name, label in question.conditions.items():
-        qid = _qid(dataset, name, False)
+        qid = _qid(dataset, name, "categorical")
         part = node_share(dataset, qid, label, column(qid.name, "r"))
         share = exp.Mul(this=share, expression=part)
     middle: exp.Expr = exp.cast(exp.null(), "DOUBLE")
     if question.amount is not None:
-        low, high = _ends(_qid(dataset, question.amount, True))
+        low, high = _ends(_qid(dataset, question.amount, "numeric"))
         middle = exp.cast(exp.Div(this=exp.paren(low + high), expression=exp.convert(2)), "DOUBLE")
-    low, high = _ends(_qid(dataset, question.age, True))
+    low, high = _ends(_qid(dataset, question.age, "numeric"))
     informative = term_key(column(question.informative[0], "r"), dataset.term_key)
     asked = exp.cast(exp.Placeholder(this="value"), "VARCHAR")
     return (
@@ -127,12 +128,12 @@ def counted(
     return Counted(groups, answer[0][0])
 
 
-def _qid(dataset: Dataset, name: str, bounded: bool) -> Qid:
-    taken = dataset.with_categories()
-    for qid in taken.qid:
-        if qid.name == name and qid.bounded == bounded:
-            return qid
-    raise QueryError(f"{name!r} is no {'numeric' if bounded else 'categorical'} quasi-identifier")
+def _qid(dataset: Dataset, name: str, kind: Literal["numeric", "categorical"]) -> Qid:
+    known = {(qid.name, qid.bounded): qid for qid in dataset.with_categories().qid}
+    found = known.get((name, kind == "numeric"))
+    if found is None:
+        raise QueryError(f"{name!r} is no {kind} quasi-identifier")
+    return found
 
 
 def _ends(qid: Qid) -> tuple[exp.Column, exp.Column]:

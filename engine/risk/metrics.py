@@ -6,18 +6,15 @@ workload of queries whose truth the originals tell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
-from srsql.engine.catalog.datasets import registered_dataset, term_keys
+from srsql.engine.catalog.datasets import term_keys
 from srsql.engine.catalog.released_terms import ALL, PublishedNodes, PublishedTerms
 from srsql.engine.catalog.releases import ReleasedTerms, key_of, released_terms
-from srsql.engine.catalog.series import IMPORTED
 from srsql.engine.errors import PolicyError
 from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.persons import measure_persons
-from srsql.engine.risk.qid_sets import measure_sets
 from srsql.engine.risk.term_counts import (
     Answering,
     CombinationShare,
@@ -37,6 +34,7 @@ from srsql.engine.risk.term_loss import (
     matching_errors,
     random_sets,
 )
+from srsql.engine.shapes import catalog_shape
 from srsql.engine.store.statements import literal, query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.itemsets import frequent_itemsets
@@ -60,13 +58,6 @@ MACROS = (
     "delay_rate({id})",
 )
 """Calls in the schema ``srsql``; each returns uniform rows."""
-BY_SET = ("group_size", "dr", "reached_by_duplicates", "least_persons")
-"""Measures of groups, which are not those of anybody who knows one set of quasi-identifiers; where
-a release protects several, the first two are taken of each, and persons are not counted."""
-SUPPRESSED = ("suppressed", "chosen")
-"""Measure and scope of suppressed classes, which are not the values that cases gave up."""
-MANY_AT_ENDS = 0.1
-"""Share of drawn numbers at an end of the domain above which metrics and reports say so."""
 SUPPORTS = ("5", "2.5", "1.25", "0.625")
 """Minimum supports of the frequent itemsets of W1, in percent of the records."""
 MOST_SETS = 20_000
@@ -105,66 +96,12 @@ def measure(
         call = "SELECT m.* FROM srsql." + macro.format(id=int(release_id))
         found = warehouse.rows(call + " AS m ORDER BY m.measure DESC, m.scope")
         rows += [MeasureRow(*row) for row in found]
-    if any(row.measure == "il" for row in rows):  # regions are not what the release shows
-        made = {
-            "il", "ncp", "emd", "rate", "il (all records)", "emd (all records)", "ncp (eq. 6)",
-            "counterfeits", "withheld",
-        }  # fmt: skip
-        return [r for r in rows if r.measure in made or (r.measure, r.scope) == SUPPRESSED]
-    model, perturbs = _rows(warehouse, "kind", release_id)[0]
-    if perturbs:  # a draw has no width, so the loss of regions says nothing
-        rows = [row for row in rows if row.measure not in ("nil", "il_per_group")]
-        return rows + _at_domain_ends(warehouse, release_id)
-    if sets := measure_sets(warehouse, release_id):
-        return [row for row in rows if row.measure not in BY_SET] + sets
-    if model != IMPORTED:
-        return rows
-    return [
-        replace(row, violating=None, threshold=None, passed=None)
-        if row.measure == "group_size"
-        else row
-        for row in rows
-        if row.measure not in ("dr", "withheld") and (row.measure != "nil_star" or row.total)
-    ]
+    return catalog_shape(warehouse, release_id).measured(warehouse, release_id, rows)
 
 
 def suppresses(warehouse: Warehouse, release_id: int) -> bool:
     """Whether some value of a case of the release is suppressed."""
     return _is(warehouse, "suppresses", release_id)
-
-
-def _at_domain_ends(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
-    """How many of the numbers that were drawn lie at an end of the declared domain."""
-    ((name,),) = _rows(warehouse, "dataset", release_id)
-    ends = {qid.name: qid.ends for qid in registered_dataset(warehouse, name).qid}
-    known = [(qid, *pair) for qid, pair in ends.items() if pair is not None]
-    names, lows, highs = zip(*known, strict=True) if known else ((), (), ())
-    parameters = {"release_id": release_id, "names": names, "lows": lows, "highs": highs}
-    listed = {key: list(v) if isinstance(v, tuple) else v for key, v in parameters.items()}
-    return [MeasureRow(*row) for row in warehouse.rows(query(TOPIC, "at_domain_ends"), listed)]
-
-
-def worthless_values(shares: Iterable[tuple[str, float | None]]) -> list[str]:
-    """What to say of drawn numbers of which too many lie at an end of the declared domain.
-
-    Args:
-        shares: name of the number, share of its values at an end (None: it has none).
-
-    Returns:
-        One sentence each for those above ``MANY_AT_ENDS``.
-    """
-    return [
-        f"{share:.0%} of the released values of {name} lie at an end of its declared domain: the "
-        "noise is about as wide as the domain, so these values say next to nothing about the "
-        "cases, and a mean of them is wrong."
-        for name, share in shares
-        if share is not None and share > MANY_AT_ENDS
-    ]
-
-
-def shares_at_ends(rows: Iterable[MeasureRow]) -> list[tuple[str, float | None]]:
-    """Those that are among ``rows``, as ``worthless_values`` takes them."""
-    return [(row.scope, row.ratio) for row in rows if row.measure == "at_domain_ends"]
 
 
 def store_measures(

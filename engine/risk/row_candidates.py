@@ -176,7 +176,7 @@ def measure_row_candidates(
     terms = released_terms(warehouse, release_id)
     if not told["is_out"] or terms is None:
         return []
-    whole = terms if terms.whole_rows else replace(terms, term_cases=told["k"])
+    whole = replace(terms, term_cases=terms.term_cases or told["k"])
     dataset = as_released(warehouse, registered_dataset(warehouse, told["dataset"]), release_id)
     release = _Release(warehouse, dataset, release_id, whole, told["k"])
     shown = table(STORE, store_of(release_id, visible_dataset.report_table), alias="t")

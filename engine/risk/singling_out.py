@@ -8,14 +8,14 @@ but for those of whole rows that are taken apart (``row_candidates``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
 
 from srsql.engine.catalog.datasets import raw_term, trimmed
 from srsql.engine.catalog.layout import raw_table, same_id
-from srsql.engine.catalog.releases import key_of, over_lattice
-from srsql.engine.catalog.series import IMPORTED
+from srsql.engine.catalog.releases import key_of
 from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.row_candidates import (
     EMPTY_IS_ANYTHING,
@@ -23,6 +23,7 @@ from srsql.engine.risk.row_candidates import (
     both_readings,
     measure_row_candidates,
 )
+from srsql.engine.shapes import Telling, release_shape
 from srsql.engine.store.statements import (
     column,
     create,
@@ -105,18 +106,33 @@ def measure_singling_out(
     Source: SPEC section 18.
     """
     visible_dataset = visible_dataset.keyed(key_of(warehouse, release_id))
-    model = warehouse.rows(query("risk/metrics", "kind"), {"release_id": release_id})[0][0]
-    if model == IMPORTED:
-        return []
-    exact: list[MeasureRow] = []
-    if visible_dataset.rows and not (
-        visible_dataset.qid_set or over_lattice(warehouse, release_id)
-    ):
+
+    def exact() -> list[MeasureRow]:
         found = warehouse.rows(f"FROM srsql.exact_values({int(release_id)})")
-        exact = [MeasureRow(*row) for row in found]
-    if visible_dataset.clustered:
-        return exact + measure_row_candidates(warehouse, visible_dataset, release_id, cases, SEED)
-    return exact + _of_items(warehouse, visible_dataset, release_id, cases)
+        return [MeasureRow(*row) for row in found]
+
+    shape = release_shape(warehouse, visible_dataset, release_id)
+    return shape.singled_out(exact, _Items(warehouse, visible_dataset, release_id, cases))
+
+
+@dataclass(frozen=True)
+class _Items(Telling[list[MeasureRow]]):
+    """What items and columns single out."""
+
+    warehouse: Warehouse
+    visible_dataset: Dataset
+    release_id: int
+    cases: int
+
+    def by_rows(self) -> list[MeasureRow]:
+        """Those that are published in the rows of cases."""
+        return _of_items(self.warehouse, self.visible_dataset, self.release_id, self.cases)
+
+    def by_clusters(self) -> list[MeasureRow]:
+        """Those that clusters tell."""
+        return measure_row_candidates(
+            self.warehouse, self.visible_dataset, self.release_id, self.cases, SEED
+        )
 
 
 def _of_items(

@@ -21,14 +21,15 @@ from srsql.engine.catalog.datasets import normalized_texts, term_keys
 from srsql.engine.catalog.levels import told_of_levels
 from srsql.engine.catalog.releases import (
     counting_persons,
-    key_of,
     not_released,
     shows_keys,
     without_releases,
 )
 from srsql.engine.catalog.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.errors import SignalError
-from srsql.engine.models import MODELS
+from srsql.engine.models import made_shape
+from srsql.engine.shapes import shape_of
+from srsql.engine.shapes.regions import ROWS, Statement, Told
 from srsql.engine.signals.cases import (
     ORIGINAL,
     PAIR,
@@ -45,7 +46,6 @@ from srsql.engine.signals.cases import (
     suppressed_of,
     unknown_names,
 )
-from srsql.engine.signals.clusters import need_roles, told_pairs
 from srsql.engine.signals.results import (
     Bias,
     Measures,
@@ -149,7 +149,7 @@ def signals(
         without=left_out(counting),
         masked=run.masked,
         without_indications=counting.without_indications,
-        of_clusters=scope.told is not None,
+        of_clusters=scope.told.of_clusters,
         levels=tuple(told_of_levels(warehouse, scope.levels)),
     )
 
@@ -248,7 +248,7 @@ def _check_told(
     }
     given = [option for option, wanted in asked.items() if wanted]
     if given:
-        scope.need_rows(given[0])
+        scope.told.need_rows(given[0])
     indications = counting.without_indications and (
         suppressed.reactions or suppressed_cases(warehouse, scope, indication_of(scope))
     )
@@ -284,7 +284,7 @@ def scope_of(
     Raises:
         SignalError: nothing is released, or the dataset has no such columns, roles or levels.
     """
-    declared, roles = dataset.signals, counting.roles
+    declared, roles, shape = dataset.signals, counting.roles, shape_of(dataset)
     if declared is None:
         raise SignalError(
             f"dataset {dataset.name} does not say what a drug and a reaction are: its schema needs "
@@ -306,22 +306,16 @@ def scope_of(
         if quarter not in releases:
             raise SignalError(not_released(warehouse, dataset.name, series, quarter))
         releases = {quarter: releases[quarter]}
-    elif (found.ids == PER_QUARTER or dataset.clustered) and len(releases) > 1:
-        why = (
-            "has other ids in every quarter"
-            if found.ids == PER_QUARTER
-            else "tells items of clusters, which are others in every quarter"
-        )
-        raise SignalError(
-            f"series {series!r} {why}, so cases cannot be counted over several: give --quarter"
-        )
-    schema, told = found.cumulative_schema, None
-    if dataset.clustered:
-        names = {"releases": list(releases.values())}
-        schema = str(warehouse.value(query(_RELEASES, "schemas"), names))
-        dataset = dataset.keyed(key_of(warehouse, *releases.values()))  # items are keys of terms
-        told = told_pairs(warehouse, dataset, schema)
-        roles = need_roles(told, roles)
+    elif len(releases) > 1:
+        if found.ids == PER_QUARTER:
+            raise SignalError(
+                f"series {series!r} has other ids in every quarter, so cases cannot be counted "
+                "over several: give --quarter"
+            )
+        shape.need_one_quarter(series, SignalError)
+    told = Told(dataset, found.cumulative_schema, ROWS, roles)
+    told = shape.told_pairs(warehouse, told, releases)
+    dataset, roles = told.dataset, told.roles
     chosen = declared.suspect if roles is None else roles
     counted = {(declared.drug_table, declared.drug), (declared.reaction_table, declared.reaction)}
     for level in counting.levels:
@@ -332,10 +326,10 @@ def scope_of(
     return Scope(
         dataset,
         declared,
-        schema,
+        told.schema,
         releases,
         tuple(role.strip().upper() for role in chosen if role.strip()),
-        told,
+        told.pairs,
         tuple(counting.levels),
         shows_keys=dataset.term_key > 0 and shows_keys(warehouse, releases.values()),
     )
@@ -344,9 +338,7 @@ def scope_of(
 def perturbed_quarters(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
     """The quarters whose released values were drawn at random."""
     models = warehouse.rows(query(_RELEASES, "models"), {"releases": list(scope.releases.values())})
-    return tuple(
-        quarter for quarter, name in models if (model := MODELS.get(name)) and model.perturbs_values
-    )
+    return tuple(drawn for each, name in models for drawn in made_shape(name).drawn_in(each))
 
 
 def quarters_of_persons(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
@@ -441,12 +433,9 @@ class Run:
         condition = asked.condition
         self.load()
         self.weigh(condition, self.missing, fit=True)
-        if self._tells_clusters(self.sides[0]):
-            statement = self.of_side("observed_pair", self.sides[0], "observed")
-            self.warehouse.run(statement, {"enough": LEAST})
-        else:
-            statement = self.of_side("pair_of_cases", self.sides[0], "weight", "drug", "reaction")
-            self.warehouse.run(statement, {"enough": LEAST, "surely": ORIGINAL in self.sides})
+        side = self.sides[0]
+        (name, tables), enough = self.scope.pairs(side).every(LEAST, surely=ORIGINAL in self.sides)
+        self.warehouse.run(self.of_side(name, side, *tables), enough)
         self._measure()
         strata = bool(self.counting.strata)
         if strata:
@@ -484,15 +473,11 @@ class Run:
         for side in self.sides:
             self.warehouse.run(self.of_side("weight", side, "weight", "case", "box"), restricted)
             self.prior[side] = Shrinkage(condition, side, 0, *(None,) * 5)
-            clusters = self._tells_clusters(side)
-            if clusters:
-                self._crowd(side)
+            pairs = self.scope.pairs(side)
+            self._run_each(side, pairs.weighed)
             if fit and installed("scipy"):
-                statement = (
-                    self.of_side("observed_prior", side, "observed")
-                    if clusters
-                    else self.of_side("prior", side, "weight", "drug", "reaction")
-                )
+                name, tables = pairs.prior
+                statement = self.of_side(name, side, *tables)
                 self.prior[side] = Shrinkage(condition, side, *self.warehouse.rows(statement)[0])
                 self.priors.append(self.prior[side])
 
@@ -547,19 +532,9 @@ class Run:
         """What rows of a side may not show; originals show everything."""
         return self.suppressed if side == RELEASED else Suppressed()
 
-    def _tells_clusters(self, side: str) -> bool:
-        """Whether items are told of clusters, and not of cases."""
-        return side == RELEASED and self.scope.told is not None
-
-    def _crowd(self, side: str) -> None:
-        """Who of each cluster meets the condition, and how many of them have what."""
-        tables = {
-            "crowd": ("crowd", "weight", "place", "cluster_size"),
-            "margin": ("margin", "crowd", "holding", "item_mean"),
-            "observed": ("observed", "margin", "crowd", "holding"),
-        }
-        for statement, names in tables.items():
-            self.warehouse.run(self.of_side(statement, side, *names))
+    def _run_each(self, side: str, statements: Sequence[Statement]) -> None:
+        for name, tables in statements:
+            self.warehouse.run(self.of_side(name, side, *tables))
 
     def _with_domain(self, interval: Interval) -> tuple[int, int, int, int, int]:
         """The interval with its domain; where that is observed, what the regions span.
@@ -579,20 +554,13 @@ class Run:
     def _measure(self) -> None:
         """Tables and measures of the pairs on each side, and what the release changes of them."""
         for side in self.sides:
-            if self._tells_clusters(side):
-                names = ("pair_table", "margin", "crowd", "holding")
-                self.warehouse.run(self.of_side("pair_table", side, *names))
-                names = ("contingency", "pair_table", "margin", "crowd")
-                self.warehouse.run(self.of_side("cluster_contingency", side, *names))
-            else:
-                names = ("contingency", "weight", "drug", "reaction")
-                self.warehouse.run(self.of_side("contingency", side, *names))
+            pairs = self.scope.pairs(side)
+            self._run_each(side, pairs.tables)
             self.warehouse.run(
                 self.of_side("measure", side, "measure", "contingency"),
                 self.shown(side, self.prior[side]),
             )
-            if self._tells_clusters(side):
-                self.warehouse.run(self.of_side("measure_of_clusters", side, "measure"))
+            self._run_each(side, pairs.measured)
         if ORIGINAL in self.sides:
             self.warehouse.run(query(_TABLES, "bias"))
 

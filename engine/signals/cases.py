@@ -21,7 +21,7 @@ from srsql.engine.catalog.releases import (
     suppressing,
 )
 from srsql.engine.errors import SignalError
-from srsql.engine.signals.clusters import ToldPairs, cluster_tables, item_records
+from srsql.engine.shapes.regions import ROWS, RowPairs
 from srsql.engine.signals.rules import AGE, SEX, Counting, Rule, did_you_mean, granules, leaves
 from srsql.engine.store.statements import (
     column,
@@ -54,8 +54,8 @@ class Scope:
     """Released quarter -> its release."""
     roles: tuple[str, ...]
     """Normalized; empty: every role."""
-    told: ToldPairs | None = None
-    """Where whole rows are taken apart: what clusters tell of drugs and reactions."""
+    told: RowPairs = ROWS
+    """What tells the drugs and reactions of released cases."""
     levels: tuple[Level, ...] = ()
     """On which levels drugs and reactions are counted."""
     shows_keys: bool = False
@@ -68,17 +68,9 @@ class Scope:
         named = (each for each in self.levels if each.key == f"{source}.{value}")
         return next(named, None)
 
-    def need_rows(self, option: str) -> None:
-        """Refuse what rows of cases must tell where clusters tell it.
-
-        Raises:
-            SignalError: they do.
-        """
-        if self.told is not None:
-            raise SignalError(
-                "drugs and reactions are told of clusters, and of no row of a case: leave "
-                f"{option} out"
-            )
+    def pairs(self, side: str) -> RowPairs:
+        """What tells the drugs and reactions of a side."""
+        return self.told if side == RELEASED else ROWS
 
 
 def side_table(side: str, name: str) -> str:
@@ -130,12 +122,7 @@ def unknown_names(
         ("drug", signals.drug_table, signals.drug),
         ("reaction", signals.reaction_table, signals.reaction),
     ):
-        if scope.told is not None and side == RELEASED:
-            attribute = scope.told.drug if what == "drug" else scope.told.reaction
-            items = scope.told.views.items(attribute)
-            names = exp.select(column("name", "i")).from_(items.subquery("i"))
-        else:
-            names = _names(scope, side, source, value)
+        names = scope.pairs(side).names(what, _names(scope, side, source, value))
         wanted = list(dict.fromkeys(name for rule in rules if (name := getattr(rule, what))))
         listed = exp.select(exp.Explode(this=exp.cast(exp.Placeholder(this="wanted"), "VARCHAR[]"))
                             .as_("name")).subquery("w")  # fmt: skip
@@ -264,8 +251,7 @@ def _names(scope: Scope, side: str, source: str, value: str) -> exp.Select:
 
 
 def load_cases(warehouse: Warehouse, scope: Scope, side: str) -> None:
-    """Fill the tables ``case``, ``box``, ``drug`` and ``reaction`` of one side; of released cases
-    whose whole rows are taken apart those that ``cluster_tables`` has in the place of the latter.
+    """Fill the tables ``case`` and ``box`` of one side, and those that tell drugs and reactions.
 
     The original side has the cases that came in in the released quarters, withheld ones too, but
     not those that were withdrawn before the release, nor those that it was asked to leave out for
@@ -278,26 +264,20 @@ def load_cases(warehouse: Warehouse, scope: Scope, side: str) -> None:
     """
     for name, rows in side_tables(scope, side).items():
         warehouse.run(create(temporary(side_table(side, name)), rows, temp=True))
-    if scope.told is not None and side == RELEASED:
-        statement = query("signals/tables", "item_mean", item_mean=side_table(side, "item_mean"))
-        warehouse.run(statement, item_records(warehouse, scope.told))
+    scope.pairs(side).load_means(warehouse, side_table(side, "item_mean"))
 
 
 def side_tables(scope: Scope, side: str) -> dict[str, exp.Query]:
     """Name of each table of a side -> its rows; each reads tables before it."""
     signals = scope.signals
-    if scope.told is not None and side == RELEASED:
-        names = scope.dataset.case_id, scope.dataset.report_table
-        return {
-            "case": _cases(scope, side),
-            "box": _boxes(scope, side),
-            **cluster_tables(scope.told, *names, scope.roles),
-        }
+    told = {
+        "drug": _terms(scope, side, "drug", signals.drug_table, signals.drug),
+        "reaction": _terms(scope, side, "reaction", signals.reaction_table, signals.reaction),
+    }
     return {
         "case": _cases(scope, side),
         "box": _boxes(scope, side),
-        "drug": _terms(scope, side, "drug", signals.drug_table, signals.drug),
-        "reaction": _terms(scope, side, "reaction", signals.reaction_table, signals.reaction),
+        **scope.pairs(side).held(told, scope.roles),
     }
 
 

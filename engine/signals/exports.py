@@ -129,7 +129,7 @@ def export(
     tree = None if tree_file is None else _tree(tree_file)
     asked = ask(warehouse, dataset, series, [rule] if rule.drug else [], quarter=quarter,
                 released_only=True, counting=counting)  # fmt: skip
-    asked.scope.need_rows("--export")
+    asked.scope.told.need_rows("--export")
     _need_publishable(warehouse, asked.scope)
     links = [] if form == "treescan" else [
         row

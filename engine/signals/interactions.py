@@ -114,7 +114,7 @@ def interaction(
     rules = [Rule(drug, reaction, condition), Rule(other, reaction, condition)]
     asked = ask(warehouse, dataset, series, rules, quarter=quarter,
                 released_only=released_only, counting=counting)  # fmt: skip
-    asked.scope.need_rows("--with-drug")
+    asked.scope.told.need_rows("--with-drug")
     found = []
     with weighed(warehouse, asked, condition, counting) as run:
         load_wanted(warehouse, asked.scope, [0, 1], [(rule.drug, rule.reaction) for rule in rules])

@@ -120,7 +120,7 @@ def likelihood(
     quarter, released_only = asking
     asked = ask(warehouse, dataset, series, [rule], quarter=quarter,
                 released_only=released_only, counting=counting)  # fmt: skip
-    asked.scope.need_rows("--likelihood")
+    asked.scope.told.need_rows("--likelihood")
     rows: dict[str, list[_Ratio]] = {}
     with weighed(warehouse, asked, rule.condition, counting) as run:
         load_wanted(warehouse, asked.scope, [0], [(rule.drug, "")])

@@ -81,7 +81,7 @@ def trend(
     """
     asked = ask(warehouse, dataset, series, [rule], quarter=quarter,
                 released_only=released_only, counting=counting)  # fmt: skip
-    asked.scope.need_rows("--trend")
+    asked.scope.told.need_rows("--trend")
     scope, measured = replace(asked.scope, states=True), {}
     hidden = [
         suppressed_of(warehouse, replace(scope, releases={period: release}))

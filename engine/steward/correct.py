@@ -51,8 +51,6 @@ from srsql.engine.catalog.releases import (
     claims_of,
     find_ingestion,
     not_released,
-    over_lattice,
-    qid_sets,
     released_terms,
     staleness,
 )
@@ -62,7 +60,7 @@ from srsql.engine.checks import Evidence
 from srsql.engine.checks.registry import prove
 from srsql.engine.errors import ReleaseError, one_line
 from srsql.engine.lake.lake import need_periods
-from srsql.engine.models import MODELS
+from srsql.engine.models import MODELS, made_shape
 from srsql.engine.release.exposure import look_at
 from srsql.engine.release.ids import make_identity
 from srsql.engine.release.manifest import (
@@ -88,6 +86,7 @@ from srsql.engine.risk.persons import (
     unsearched_periods,
 )
 from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out, public_shares
+from srsql.engine.shapes import catalog_shape
 from srsql.engine.steward.draft import reports_of
 from srsql.engine.store.statements import (
     STORE,
@@ -295,19 +294,14 @@ def _need_correctable(
         ReleaseError: with the reason and what to do.
     """
     release_id, model = standing.release_id, standing.model
-    why = ""
-    if model not in MODELS:
-        why = "it is somebody else's release, of which the rows are not here"
-    elif over_lattice(warehouse, release_id):
-        why = "its rows are no case's, so that none can be taken out"
-    elif released_terms(warehouse, release_id):
+    found = (made_shape(model), catalog_shape(warehouse, release_id))
+    why = next((shape.uncorrectable for shape in found if shape.uncorrectable), "")
+    if not why and released_terms(warehouse, release_id):
         why = (
             "terms that are told apart from rows are in clusters and chunks of many cases, which "
             "would have to be made anew"
         )
-    elif qid_sets(warehouse, release_id):
-        why = "groups of one set of quasi-identifiers cut those of another"
-    elif MODELS[model].record_unit == "report":
+    elif not why and MODELS[model].record_unit == "report":
         why = "reports of a case can be in several groups"
     if why:
         raise ReleaseError(f"{quarter} by {model} cannot be corrected, {why}: {NEW_SERIES}")

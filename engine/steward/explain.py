@@ -14,11 +14,12 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from srsql.engine.catalog.datasets import forgotten_pads, term_keys
-from srsql.engine.catalog.releases import as_released, claims_of, need_cases, released_id
+from srsql.engine.catalog.releases import as_released, claims_of, released_id
 from srsql.engine.catalog.series import IMPORTED, ORIGINAL, find_series
 from srsql.engine.errors import LookUpError
 from srsql.engine.models import MODELS
 from srsql.engine.release.ids import look_up
+from srsql.engine.shapes import need_cases
 from srsql.engine.store.frames import Framed
 from srsql.engine.store.statements import SPACES, query
 from srsql.engine.store.warehouse import Warehouse
@@ -123,17 +124,14 @@ def explain(
             f"{quarter}' shows who is left to somebody who knows a set"
         )
     release_id = released_id(warehouse, dataset, quarter, series)
-    need_cases(warehouse, dataset.name, series, LookUpError)
+    need_cases(warehouse, dataset, series, LookUpError)
     row = warehouse.rows(query(TOPIC, "release"), {"release_id": release_id})[0]
     told = _Told(warehouse, as_released(warehouse, dataset, release_id), release_id, row)
     if told.model == IMPORTED:
         raise LookUpError(
             f"{quarter} of series {series!r} is somebody else's release: only they know why"
         )
-    if not MODELS[told.model].releases_case_rows:
-        raise LookUpError(
-            f"{told.model} releases terms alone, no rows of cases: there is no region to explain"
-        )
+    MODELS[told.model].shape.need_region(told.model, LookUpError)
     case_id, notes = told.find(dataset, series, quarter, asked)
     places = told.rows("places", case_id=case_id)
     why = list(notes)

@@ -415,11 +415,12 @@ def _check_models(models: tuple[str, ...]) -> None:
     for name in models:
         if name not in MODELS:
             raise AdviseError(f"no model {name!r}: give some of {', '.join(MODELS)}")
-        if not MODELS[name].releases_case_rows:
-            raise AdviseError(
-                f"--models {name}: advice is on models that release each case under a region, and "
-                "this one does not; 'srsql compare' measures it"
-            )
+        other = (
+            f"--models {name}: advice is on models that release each case under a region, and "
+            "this one does not; 'srsql compare' measures it"
+        )
+        if why := MODELS[name].shape.of_cases("", other):
+            raise AdviseError(why)
         if MODELS[name].unpublishable:
             raise AdviseError(
                 f"--models {name}: its releases may not be published; 'srsql compare' measures it"

@@ -277,7 +277,7 @@ def _combinations(grid: Grid, model: str) -> Iterator[dict[str, Any]]:
     if _of_terms(grid, model):
         chunks = MODELS[model].term_format == "chunks"
         varied += [name for name in OF_TERMS if chunks or name not in OF_CHUNKS]
-    varied += ("theta",) if MODELS[model].releases_case_rows else ()
+    varied += MODELS[model].shape.of_cases(["theta"], [])
     asked: Mapping[str, Sequence[Any]] = {
         name: grid.values[name] for name in (*varied, "seed") if grid.values[name]
     }
@@ -287,8 +287,8 @@ def _combinations(grid: Grid, model: str) -> Iterator[dict[str, Any]]:
             options["l"] = options["k"]
         for name in JOINED & options.keys():
             options[name] = options[name].replace("+", ",")
-        if _of_terms(grid, model) and MODELS[model].releases_case_rows:
-            options["terms"] = grid.values["terms"]
+        if _of_terms(grid, model):
+            options |= MODELS[model].shape.of_cases({"terms": grid.values["terms"]}, {})
         yield options | {
             "model": model,
             "missing": grid.values["missing"],
@@ -298,10 +298,7 @@ def _combinations(grid: Grid, model: str) -> Iterator[dict[str, Any]]:
 
 def _of_terms(grid: Grid, model: str) -> bool:
     """Whether the terms of its releases are apart from each other."""
-    kind = MODELS[model]
-    if kind.releases_case_rows:
-        return bool(grid.values["terms"])
-    return not kind.releases_synthetic_rows
+    return MODELS[model].shape.tells_terms(asked=bool(grid.values["terms"]))
 
 
 def _cell(model: str, options: dict[str, Any], cases: int | None) -> Cell:

@@ -226,7 +226,7 @@ FROM ends AS e;
 -- Outputs: drug, reaction, lower, known, expected, upper. In every dataset that fits what is
 --          published, and whatever values of the regions are true, the count is between lower and
 --          upper, and both are reached. known: the condition is decided by the regions alone.
--- Source:  SPEC sections 11 and 14; Frechet's bounds; engine/signals/clusters.py has the proof.
+-- Source:  SPEC sections 11 and 14; Frechet's bounds; engine/shapes/clusters.py has the proof.
 CREATE OR REPLACE MACRO srsql.term_pairs(tables, crowd, pairs) AS TABLE
 WITH met AS (
     SELECT

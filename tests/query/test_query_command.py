@@ -20,6 +20,7 @@ from support.quarters import crowd, write_quarter
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import QueryError, WarehouseError
 from srsql.engine.models import MODELS, Ms
+from srsql.engine.shapes import DrawnValues, Shape
 
 CASES = "SELECT COUNT(DISTINCT caseid) FROM demo"
 ADULTS = f"{CASES} WHERE age >= 40 AND sex = 'F'"
@@ -429,7 +430,7 @@ def test_names_and_texts_of_an_attacker_are_data(db: Path, engine: Engine) -> No
 def test_regions_that_need_not_hold_the_original_are_refused(tmp_path: Path, db: Path) -> None:
     class Noisy(Ms):
         name: ClassVar[str] = "noisy"
-        perturbs_values: ClassVar[bool] = True
+        shape: ClassVar[Shape] = DrawnValues()
 
     shutil.copy(db, tmp_path / "w.duckdb")
     with Engine(tmp_path / "w.duckdb") as engine:

@@ -189,7 +189,7 @@ def test_what_cannot_be_explained_is_refused_in_one_line(engine: Engine, tmp_pat
         engine.explain("2011Q4", "1", series="terms")
 
 
-WITH_ROWS = [name for name, model in MODELS.items() if model.releases_case_rows]
+WITH_ROWS = [name for name, model in MODELS.items() if model.shape.of_cases(True, False)]
 
 
 @pytest.mark.parametrize("model", WITH_ROWS)

@@ -21,8 +21,8 @@ from support.released import rows
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.catalog.layout import COLUMNS
-from srsql.engine.catalog.releases import series_dataset
 from srsql.engine.risk.singling_out import measure_singling_out
+from srsql.engine.shapes import series_dataset
 
 QUARTER, K, M = "2011Q4", 3, 2
 DRUGS = [f"DRUG {n}" for n in range(6)]

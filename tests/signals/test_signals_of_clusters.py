@@ -14,7 +14,7 @@ from support.released import rows
 from srsql.engine.api.analyst import open_artifact
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import SignalError
-from srsql.engine.risk.term_counts import mean_support
+from srsql.engine.shapes.item_means import mean_support
 
 QUARTER = "2011Q4"
 DRUGS = [f"DRUG {n}" for n in range(5)]

@@ -40,7 +40,7 @@ def test_every_model_of_the_registry_has_a_cell_with_all_its_parameters(model: s
     terms |= {"partners", "pooled_by"} if model == "disassociation" else set()
     own = {f.name for f in fields(MODELS[model])}
     assert {name for name, _ in cell.parameters} == own | terms | {"seed"}
-    assert (cell.theta is None) == (not MODELS[model].releases_case_rows)
+    assert (cell.theta is None) == (not MODELS[model].shape.of_cases(True, False))
 
 
 def test_disassociation_is_compared_as_the_papers_have_it_unless_otherwise_asked() -> None:

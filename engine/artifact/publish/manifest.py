@@ -56,6 +56,7 @@ from srsql.engine.catalog.series import IMPORTED, ORIGINAL, PSEUDONYM
 from srsql.engine.errors import PublishError, printable
 from srsql.engine.models import MODELS
 from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
+from srsql.engine.shapes import shape_of
 from srsql.engine.store.statements import query, table
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -394,10 +395,7 @@ def _claims(
 
 def _terms_claim(dataset: Dataset, terms: ReleasedTerms) -> TermsClaim:
     """What is claimed of terms; where whole rows are taken apart, also how items are read."""
-    whole: dict[str, Any] = {}
-    if terms.whole_rows:
-        sensitive = terms.sensitive_attributes(dataset)
-        whole = {"k": terms.term_k, "cases": terms.term_cases, "sensitive": sensitive}
+    whole = shape_of(dataset).claimed(dataset, terms)
     return TermsClaim(attributes=terms.attributes, m=terms.m, diversity=terms.diversity, **whole)
 
 

@@ -45,7 +45,7 @@ from srsql.engine.artifact.format import (
 )
 from srsql.engine.artifact.publish.manifest import PublishableRelease, release_facts
 from srsql.engine.catalog.datasets import normalized
-from srsql.engine.catalog.layout import CLUSTER, Built, key_column, key_columns
+from srsql.engine.catalog.layout import Built, key_column, key_columns
 from srsql.engine.catalog.releases import NOT_IDS, Release
 from srsql.engine.checks import Evidence
 from srsql.engine.checks.lineage import Source, check_lineage, origins_of
@@ -53,6 +53,7 @@ from srsql.engine.checks.published_text import accepted_ids, text_fault
 from srsql.engine.errors import CheckFailedError, PublishError, UnsafeArtifactError
 from srsql.engine.release.ids import pseudonym
 from srsql.engine.release.views import serials, table_queries
+from srsql.engine.shapes import shape_of
 from srsql.engine.store.database_file import connection
 from srsql.engine.store.frames import FORMULA, NUMBER
 from srsql.engine.store.statements import (
@@ -228,8 +229,10 @@ def _columns(dataset: Dataset, source: DatasetTable, *, numbers: bool) -> tuple[
         columns.append(Column(name="quarter", type="VARCHAR", role="period"))
         for qid in dataset.qid:
             columns += _region(qid)
-        if dataset.clustered:
-            columns.append(Column(name=CLUSTER, type="BIGINT", role="cluster"))
+        columns += [
+            Column(name=name, type="BIGINT", role="cluster")
+            for name in shape_of(dataset).beside_region
+        ]
     roles = {(a.table, a.column): "quasi-sensitive" for a in dataset.quasi_sensitive}
     roles |= {(a.table, a.column): "sensitive" for a in dataset.sensitive}
     for name in source.publish:

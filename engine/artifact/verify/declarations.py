@@ -78,6 +78,11 @@ def shipped_dataset(manifest: Manifest) -> Dataset | None:
         )
     if dataset.version != manifest.dataset_version:
         return None
+    return without_told(manifest, dataset)
+
+
+def without_told(manifest: Manifest, dataset: Dataset) -> Dataset:
+    """The dataset without the rows of what the artifact tells apart from them."""
     if manifest.terms is None:
         return dataset
     rows = manifest.report_table is not None

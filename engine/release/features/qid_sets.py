@@ -8,7 +8,7 @@ from srsql.engine.catalog.releases import QID_SETS, Release
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import SUPPRESS
 from srsql.engine.release.features.feature import Feature, OnDataset, Refusal, Wanted, Words
-from srsql.engine.risk.qid_sets import UNION_SHARES, union_shares
+from srsql.engine.shapes.region_sets import UNION_SHARES, union_shares
 
 DECLARED = "a dataset that declares several sets of quasi-identifiers"
 _WHERE = "dataset {dataset} declares several sets of quasi-identifiers ({sets})"

@@ -25,7 +25,7 @@ def fill_terms(request: Request, made: Made) -> Tables:
         current.warehouse,
         current.dataset,
         current.release_id,
-        grouped=model.releases_case_rows and not request.takes_rows_apart,
+        grouped=model.shape.of_cases(True, False) and not request.takes_rows_apart,
         shape=SHAPES[model.term_format],
     )
     return {}
@@ -59,5 +59,5 @@ LATTICE_ROWS = Stage(
     "The table of rows over a lattice is filled.",
     fill_lattice,
     reads="pub_released_rows",
-    applies=lambda request: request.model.releases_synthetic_rows,
+    applies=lambda request: request.model.shape.of_no_case(True, False),
 )

@@ -1,9 +1,15 @@
-"""Risk of a release by sets of quasi-identifiers, and for whoever knows all of them."""
+"""Several sets of quasi-identifiers, each protected by groups of its own.
+
+What is measured of groups is taken by set, and of whoever knows all sets.
+"""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from srsql.engine.catalog.releases import qid_sets
-from srsql.engine.measures import MeasureRow
+from srsql.engine.measures import BY_SET, MeasureRow
+from srsql.engine.shapes.regions import Rows, WithoutRegions
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -14,6 +20,21 @@ UNION_SHARES = {
 """Column of the public manifest -> measure of which it tells the share of the cases."""
 
 
+class RegionSets(WithoutRegions):
+    """Rows of cases under the regions of several sets of quasi-identifiers."""
+
+    uncorrectable: ClassVar[str] = "groups of one set of quasi-identifiers cut those of another"
+
+    def kept(self, bounds: frozenset[str]) -> frozenset[str]:
+        """No bound holds for the region over all sets."""
+        return frozenset()
+
+    def measured(self, warehouse: Warehouse, release_id: int, rows: Rows) -> Rows:
+        """By set, what is of groups."""
+        others = [row for row in rows if row.measure not in BY_SET]
+        return others + measure_sets(warehouse, release_id)
+
+
 def measure_sets(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
     """k and theta of each set, and what is left of them for who knows all sets.
 
@@ -22,11 +43,9 @@ def measure_sets(warehouse: Warehouse, release_id: int) -> list[MeasureRow]:
         release_id: of the release.
 
     Returns:
-        Uniform rows; none where the release protects all its quasi-identifiers together.
+        Uniform rows.
     """
     sets = qid_sets(warehouse, release_id)
-    if not sets:
-        return []
     calls = [
         f"{macro}({int(release_id)}, {list(positions)}, '{name}')"
         for macro in ("set_sizes", "set_danger")

@@ -1,0 +1,294 @@
+"""The usual shape: rows of cases under regions that cover them, with the terms of each case.
+
+Readers ask a shape how the rows of a release tell the truth, and decide nothing by its kind. What
+other shapes answer otherwise stands in their files; what cannot be asked of one, it refuses.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from sqlglot import exp
+
+from srsql.engine.catalog.releases import ReleasedTerms
+from srsql.engine.errors import ReleaseError, SrsqlError
+from srsql.engine.measures import MeasureRow
+from srsql.engine.store.warehouse import Warehouse
+from srsql.schemas import Dataset
+
+Found = TypeVar("Found")
+Rows = list[MeasureRow]
+Statement = tuple[str, tuple[str, ...]]
+"""Name of a statement of ``signals/tables``, and the tables of a side that it takes."""
+
+
+class Telling(ABC, Generic[Found]):
+    """What a reader makes of the terms of cases, by what tells them."""
+
+    @abstractmethod
+    def by_rows(self) -> Found:
+        """Rows of cases tell them."""
+
+    @abstractmethod
+    def by_clusters(self) -> Found:
+        """Clusters of cases tell them, and no row does."""
+
+
+class RowPairs:
+    """Drugs and reactions as rows of cases tell them, and what counts them."""
+
+    of_clusters: ClassVar[bool] = False
+    """As ``Signals`` tells it."""
+    weighed: ClassVar[tuple[Statement, ...]] = ()
+    """What follows once it is known what each case counts."""
+    prior: ClassVar[Statement] = ("prior", ("weight", "drug", "reaction"))
+    tables: ClassVar[tuple[Statement, ...]] = (
+        ("contingency", ("contingency", "weight", "drug", "reaction")),
+    )
+    """The table of each pair."""
+    measured: ClassVar[tuple[Statement, ...]] = ()
+    """What follows once the pairs are measured."""
+
+    def need_rows(self, option: str) -> None:
+        """Refuse what rows of cases must tell where clusters tell it.
+
+        Raises:
+            SignalError: they do.
+        """
+
+    def every(self, least: int, *, surely: bool) -> tuple[Statement, dict[str, Any]]:
+        """What lists all pairs of at least so many cases, with its parameters.
+
+        ``surely``: by the lower counts; else by the upper ones.
+        """
+        asked = {"enough": least, "surely": surely}
+        return ("pair_of_cases", ("weight", "drug", "reaction")), asked
+
+    def held(self, told: Mapping[str, exp.Query], roles: Sequence[str]) -> Mapping[str, exp.Query]:
+        """Name of each table of who has what -> its rows.
+
+        Args:
+            told: what rows tell of cases.
+            roles: of drugs that count; empty: every role.
+        """
+        del roles
+        return told
+
+    def names(self, what: str, told: exp.Select) -> exp.Select:
+        """The names of drugs, or of reactions, that anybody has; ``told``: those that rows have."""
+        del what
+        return told
+
+    def load_means(self, warehouse: Warehouse, into: str) -> None:
+        """Fill a table with what each item stands for that is told without a count."""
+
+
+ROWS = RowPairs()
+NO_COVER = (
+    "{quarter} was released by {model}, whose regions need not hold the original values: no bounds "
+    "can be given"
+)
+"""Why what a release shows bounds no count."""
+NOT_APART = "--terms does not go with the model {model}"
+"""Why a model tells no terms apart from rows."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """Where the drugs and reactions of a series are told."""
+
+    dataset: Dataset
+    """By the version of the key by which they are compared there."""
+    schema: str
+    pairs: RowPairs
+    roles: Sequence[str] | None
+    """Which count; None: suspects."""
+
+
+class Shape:
+    """What readers ask, as rows of cases under regions answer it."""
+
+    output: ClassVar[str] = "rows of cases"
+    """What a release has, in words."""
+    uncorrectable: ClassVar[str] = ""
+    """Why nobody can be taken out of a release; empty: somebody may."""
+    beside_region: ClassVar[tuple[str, ...]] = ()
+    """Columns of the report table that show numbers of the release's own making."""
+
+    def of_cases(self, shown: Found, otherwise: Found) -> Found:
+        """What goes for rows of cases, or where a release has none."""
+        del otherwise
+        return shown
+
+    def of_no_case(self, made: Found, otherwise: Found) -> Found:
+        """What goes for rows of the model's own making, or where a release has none."""
+        del made
+        return otherwise
+
+    def tells_terms(self, *, asked: bool) -> bool:
+        """Whether terms are told apart from rows; ``asked``: with rows of cases they are to be."""
+        return asked
+
+    def shown(self, dataset: Dataset, model: str) -> Dataset:
+        """The dataset with the tables of which there will be rows, where nothing is told apart.
+
+        Args:
+            dataset: as the model takes it.
+            model: its name.
+
+        Raises:
+            ReleaseError: nothing would be released.
+        """
+        del model
+        return dataset
+
+    def need_apart(self, model: str, kept: frozenset[str]) -> None:
+        """Refuse to tell terms apart from rows where that is not made, or breaks what is kept.
+
+        Args:
+            model: its name.
+            kept: which bounds of regions it keeps.
+
+        Raises:
+            ReleaseError: the text names the model.
+        """
+        if kept != {"k", "theta"}:
+            raise ReleaseError(NOT_APART.format(model=model))
+
+    def need_region(self, model: str, error: type[SrsqlError]) -> None:
+        """Refuse to explain the region of a case that has none; ``model``: its name.
+
+        Raises:
+            SrsqlError: of the kind ``error``.
+        """
+
+    def instead_of(self, other: Shape) -> Iterator[str]:
+        """What is released in the place of another shape, in words."""
+        if self.output != other.output:
+            yield f"what is released: {self.output}, was {other.output}"
+
+    def drawn_in(self, quarter: str) -> tuple[str, ...]:
+        """The quarter, if its values were drawn at random."""
+        del quarter
+        return ()
+
+    def without_ids(self, told: tuple[str, ...]) -> tuple[str, ...]:
+        """The released tables that have no ids; ``told``: those of terms apart from rows."""
+        return told
+
+    def need_cover(self, quarter: str, model: str) -> None:
+        """Refuse to count within bounds where regions need not hold the original values.
+
+        Raises:
+            QueryError: they need not.
+        """
+
+    def placed(self, dataset: Dataset, regions: exp.Query) -> exp.Query:
+        """The rows of groups with all that rows of cases show of them.
+
+        Args:
+            dataset: with the tables of which the release has rows.
+            regions: ``group_no`` and the columns of the region.
+        """
+        del dataset
+        return regions
+
+    def claimed(self, dataset: Dataset, terms: ReleasedTerms) -> dict[str, Any]:
+        """What an artifact claims of terms, beside what it does of any."""
+        del dataset, terms
+        return {}
+
+    def need_cases(self, series: str, error: type[SrsqlError]) -> None:
+        """Refuse what is about cases, where no row is a case's.
+
+        Raises:
+            SrsqlError: of the kind ``error``.
+        """
+
+    def need_public(self, series: str, error: type[SrsqlError]) -> None:
+        """Refuse a public edition of what shows no regions, or has no views.
+
+        Raises:
+            SrsqlError: of the kind ``error``.
+        """
+
+    def need_untold(self, series: str, error: type[SrsqlError]) -> None:
+        """Refuse to judge by bounds of a reader's what has bounds of its own.
+
+        Raises:
+            SrsqlError: of the kind ``error``.
+        """
+        raise error(
+            f"series {series!r} has bounds of its own: --k and --theta judge an imported series, "
+            "'srsql audit' takes them for any"
+        )
+
+    def whose(self, ours: Found, theirs: Found) -> Found:
+        """What goes for a release of our own, or for somebody else's."""
+        del theirs
+        return ours
+
+    def kept(self, bounds: frozenset[str]) -> frozenset[str]:
+        """Which bounds of a model hold for what rows show, all quasi-identifiers together."""
+        return bounds
+
+    def need_one_quarter(self, series: str, error: type[SrsqlError]) -> None:
+        """Refuse to count the cases of several quarters together.
+
+        Raises:
+            SrsqlError: of the kind ``error``: they cannot be.
+        """
+
+    def tell(self, telling: Telling[Found]) -> Found:
+        """What a reader makes of the terms of cases."""
+        return telling.by_rows()
+
+    def measured(self, warehouse: Warehouse, release_id: int, rows: Rows) -> Rows:
+        """What the metrics of a release say of it.
+
+        Args:
+            warehouse: may be read-only.
+            release_id: of the release.
+            rows: of every metric, as if its groups were under regions.
+        """
+        del warehouse, release_id
+        return rows
+
+    def singled_out(self, exact: Callable[[], Rows], telling: Telling[Rows]) -> Rows:
+        """Whom items and columns single out.
+
+        Args:
+            exact: gives what follows from regions alone.
+            telling: gives what follows from the terms of cases.
+        """
+        return exact() + self.tell(telling)
+
+    def told_pairs(self, warehouse: Warehouse, told: Told, releases: Mapping[str, int]) -> Told:
+        """Where drugs and reactions are told.
+
+        Args:
+            warehouse: may be read-only.
+            told: by rows, in the views of all quarters together.
+            releases: quarter -> its release, of those that are asked.
+
+        Raises:
+            SignalError: they are not, or not in the roles that count.
+        """
+        del warehouse, releases
+        return told
+
+
+class Regions(Shape):
+    """Rows of cases under regions."""
+
+
+class WithoutRegions(Shape):
+    """No row shows the region of a group."""
+
+    def singled_out(self, exact: Callable[[], Rows], telling: Telling[Rows]) -> Rows:
+        """Nothing follows from regions."""
+        del exact
+        return self.tell(telling)
