@@ -84,6 +84,7 @@ def refused(error: type[SrsqlError], call: Callable[..., Any], *args: Any, **kwa
     return text
 
 
+@pytest.mark.slow
 def test_a_misspelt_threshold_is_not_a_release_with_the_default(engine: Engine) -> None:
     text = refused(ReleaseError, engine.release, "2018Q3", k=20, thetta="0.2")
     assert text == "release takes no option thetta: did you mean theta?"

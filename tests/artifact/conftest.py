@@ -59,7 +59,10 @@ def unrefined(model: str) -> dict[str, str]:
 
 
 class Warehouses(dict[str, Path]):
-    """Model -> a warehouse in which both quarters are released, made when it is first asked for."""
+    """Model -> a warehouse in which both quarters are released, made when it is first asked for.
+
+    With the ids of the source, so that what hides them has something to hide.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -69,7 +72,7 @@ class Warehouses(dict[str, Path]):
         with Engine(db) as engine:
             engine.ingest([write_quarter(self.folder, q, r) for q, r in quarters().items()])
             for quarter in quarters():
-                engine.release(quarter, model=model, **OPTIONS, **unrefined(model))
+                engine.release(quarter, model=model, ids="original", **OPTIONS, **unrefined(model))
         self[model] = db
         return db
 

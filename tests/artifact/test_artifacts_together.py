@@ -11,6 +11,8 @@ from support.artifacts import make, read_csv, rehash, write_csv
 
 from srsql import verify
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def made(warehouses: Warehouses, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:

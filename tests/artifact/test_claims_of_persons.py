@@ -28,6 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
+@pytest.mark.slow
 def test_it_verifies_and_names_no_pair(folder: Path) -> None:
     assert verify(folder).passed
     names = {path.name for path in folder.rglob("*")}

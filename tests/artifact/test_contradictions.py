@@ -25,6 +25,8 @@ from srsql.engine.errors import PublishError
 from srsql.engine.models import MODELS, make_model
 from srsql.schemas import builtin_names, load_dataset
 
+pytestmark = pytest.mark.thorough
+
 TOLD: dict[str, Any] = {"theta": "1/2", "term_key": 1}
 
 

@@ -19,6 +19,8 @@ from srsql.engine.artifact.verify.files import MARKED
 from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.store.frames import csv_safe
 
+pytestmark = pytest.mark.slow
+
 TERMS = ("=cmd|' /C calc'!A0", "+1+1", "-5", "-x", "@SUM(A1)", "'=y", "''", "'plain", "=", "-1e5")
 SAFE = (
     "'=cmd|' /C calc'!A0",
@@ -67,6 +69,7 @@ def _is_number(text: str) -> bool:
     return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text) is not None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("quarter", ["2011Q3", "2011Q3:2011Q4"])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_safe_artifact_has_no_formula_says_so_and_verifies(
@@ -84,6 +87,7 @@ def test_a_safe_artifact_has_no_formula_says_so_and_verifies(
     assert verify(plain).passed
 
 
+@pytest.mark.thorough
 def test_values_are_what_they_were_but_for_one_apostrophe(db: Path, tmp_path: Path) -> None:
     folder = make(db, tmp_path / "safe", "2011Q3", format="csv", csv_safe=True)
     with (folder / "reac.csv").open(encoding="utf-8", newline="") as file:
@@ -99,6 +103,7 @@ def test_values_are_what_they_were_but_for_one_apostrophe(db: Path, tmp_path: Pa
     assert sorted(answers[0]) == sorted(answers[1])
 
 
+@pytest.mark.thorough
 def test_a_forged_safe_artifact_fails(db: Path, tmp_path: Path) -> None:
     folder = make(db, tmp_path / "claims", "2011Q3", format="csv", csv_safe=True)
     plain = make(db, tmp_path / "plain", "2011Q3", format="csv")
@@ -128,6 +133,7 @@ def test_a_forged_safe_artifact_fails(db: Path, tmp_path: Path) -> None:
     assert not verify(folder).passed
 
 
+@pytest.mark.thorough
 def test_the_quarters_of_a_range_say_the_same(db: Path, tmp_path: Path) -> None:
     folder = make(db, tmp_path / "range", "2011Q3:2011Q4", format="csv", csv_safe=True)
     told = manifest_of(folder)
@@ -138,6 +144,7 @@ def test_the_quarters_of_a_range_say_the_same(db: Path, tmp_path: Path) -> None:
     assert any("says otherwise than 2011Q3 whether it is csv_safe" in t for t in found.failures)
 
 
+@pytest.mark.thorough
 def test_csv_of_answers_is_safe_on_demand(db: Path, tmp_path: Path) -> None:
     asked = ("query", "SELECT pt, count(*) FROM reac GROUP BY pt", "--db", db)
     rows = list(csv.reader(srsql(*asked, "--csv", "-", "--csv-safe").out.splitlines()))

@@ -16,6 +16,8 @@ from support.ward import write_rows, write_ward
 from srsql import Engine
 from srsql.engine.artifact.verify.verify import verify
 
+pytestmark = pytest.mark.thorough
+
 Told = dict[str, Any]
 
 

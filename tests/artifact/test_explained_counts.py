@@ -25,6 +25,8 @@ from srsql.engine.artifact.explained import CODES, FAERS, unprotected
 from srsql.engine.artifact.format import Manifest
 from srsql.schemas import load_dataset
 
+pytestmark = pytest.mark.thorough
+
 QUARTERS = ("2011Q3", "2011Q4")
 ALL, LAST = "2011Q3:2011Q4", "2011Q4"
 FORMS = ("csv", "parquet", "duckdb")

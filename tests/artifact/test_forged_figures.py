@@ -20,6 +20,8 @@ from srsql.engine.artifact.format import Manifest
 from srsql.engine.artifact.verify import Verified
 from srsql.engine.artifact.verify.told_figures import _told_of_items
 
+pytestmark = pytest.mark.thorough
+
 QUARTER = "2011Q3"
 MADE: dict[str, dict[str, Any]] = {
     "rows": {"model": "ms"},

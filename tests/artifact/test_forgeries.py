@@ -24,6 +24,8 @@ from support.quarters import Report, crowd, write_quarter
 from srsql import verify
 from srsql.engine.api.engine import Engine
 
+pytestmark = pytest.mark.thorough
+
 QUARTER = "2011Q3"
 Change = Callable[[dict[str, Any]], None]
 Forge = Callable[[Path], None]

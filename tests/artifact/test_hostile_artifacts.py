@@ -25,6 +25,8 @@ from support.quarters import crowd, write_quarter
 
 from srsql import Engine
 
+pytestmark = pytest.mark.thorough
+
 CANARY = "CANARY7f3a9"
 FORMS = ("parquet", "csv", "duckdb")
 QUESTION = "SELECT count(DISTINCT caseid) FROM demo WHERE age >= 40"
@@ -308,7 +310,6 @@ def test_a_hostile_file_ends_in_one_line_and_opens_no_other(
     check(number, place, tmp_path, opened)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("number", ALL)
 def test_many_hostile_files_end_in_one_line_and_open_no_other(
     number: int, place: Place, tmp_path: Path, opened: list[str]

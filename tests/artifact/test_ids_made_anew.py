@@ -15,6 +15,8 @@ from support.quarters import crowd, write_quarter
 from srsql import verify
 from srsql.engine.api.engine import Engine
 
+pytestmark = pytest.mark.thorough
+
 FIRST, LATER, CORRECTED = "2011Q3", "2011Q4", "corrected"
 OPTIONS: dict[str, Any] = {
     "k": 3, "theta": "1", "seed": 1, "ids": "pseudonym", "series": "p", "allow_linkable": True

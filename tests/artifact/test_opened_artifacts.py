@@ -15,6 +15,8 @@ from support.quarters import write_quarter
 
 from srsql import Engine, SrsqlError, open_artifact
 
+pytestmark = pytest.mark.thorough
+
 FORMS = ("parquet", "csv", "duckdb")
 QUESTIONS = (
     "SELECT count(DISTINCT caseid) FROM demo WHERE age >= 40",
@@ -32,7 +34,7 @@ def db(plain_pages: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Engine(folder / "w.duckdb") as engine:
         engine.ingest([write_quarter(folder, q, r) for q, r in reports().items()])
         for quarter in reports():
-            engine.release(quarter, model="ppms++", **OPTIONS)
+            engine.release(quarter, model="ppms++", **OPTIONS, ids="original")
             for ids in ("pseudonym", "per-quarter"):
                 engine.release(quarter, model="ppms++", **OPTIONS, series=ids, ids=ids,
                                allow_linkable=True)  # fmt: skip

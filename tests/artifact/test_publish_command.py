@@ -11,6 +11,8 @@ from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -21,6 +23,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "w.duckdb"
 
 
+@pytest.mark.thorough
 def test_an_artifact_is_verified_where_there_is_no_warehouse(
     db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -37,6 +40,7 @@ def test_an_artifact_is_verified_where_there_is_no_warehouse(
     assert "not shown by an artifact alone:" in checked.out
 
 
+@pytest.mark.thorough
 def test_json_is_one_document_with_every_file_and_check(db: Path, tmp_path: Path) -> None:
     options = ["--format", "duckdb", "--storage-version", "v1.2.0", "--json"]
     made = srsql("publish", "--quarter", "2011Q4", "--to", tmp_path / "out", "--db", db, *options)
@@ -62,6 +66,7 @@ def test_json_is_one_document_with_every_file_and_check(db: Path, tmp_path: Path
     assert found["cannot_show"]
 
 
+@pytest.mark.thorough
 def test_a_failed_verification_ends_with_1_and_says_where(db: Path, tmp_path: Path) -> None:
     srsql("publish", "--quarter", "2011Q4", "--to", tmp_path / "out", "--db", db)
     with (tmp_path / "out" / "demo.parquet").open("r+b") as file:
@@ -73,6 +78,7 @@ def test_a_failed_verification_ends_with_1_and_says_where(db: Path, tmp_path: Pa
     assert answer.out.splitlines()[-1] == "FAILED"
 
 
+@pytest.mark.thorough
 def test_a_new_key_is_told_once(db: Path, tmp_path: Path) -> None:
     def publish(to: str) -> str:
         answer = srsql(

@@ -33,6 +33,8 @@ from srsql import verify
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, InfeasibleError, PublishError, VerifyError
 
+pytestmark = pytest.mark.slow
+
 FORMATS = ("parquet", "csv", "duckdb")
 
 
@@ -50,7 +52,12 @@ def as_sorted(found: list[dict[str, Any]]) -> list[str]:
 
 @pytest.mark.parametrize(
     ("model", "form"),
-    [("ms", "parquet"), ("ms", "csv"), ("ms", "duckdb"), ("ppms++", "parquet")],
+    [
+        ("ms", "parquet"),
+        pytest.param("ms", "csv", marks=pytest.mark.thorough),
+        pytest.param("ms", "duckdb", marks=pytest.mark.thorough),
+        pytest.param("ppms++", "parquet", marks=pytest.mark.thorough),
+    ],
 )
 def test_an_artifact_holds_the_rows_of_the_views_and_passes_its_verification(
     warehouses: dict[str, Path],
@@ -70,6 +77,7 @@ def test_an_artifact_holds_the_rows_of_the_views_and_passes_its_verification(
         assert ids == sorted(ids)
 
 
+@pytest.mark.thorough
 def test_the_three_formats_have_the_same_content(
     kept_artifacts: dict[tuple[str, str], Path],
 ) -> None:
@@ -88,6 +96,7 @@ def test_terms_that_a_careless_writer_loses_survive_in_csv(
     assert {row["pt"] for row in read_csv(kept_artifacts["ms", "csv"], "reac")} >= set(HOSTILE)
 
 
+@pytest.mark.thorough
 def test_terms_that_look_the_same_are_one_value_and_keep_their_spellings(tmp_path: Path) -> None:
     spellings = ("Crème brûlée", "cre\u0300me bru\u0302le\u0301e", "Cr\u200bème\u2060 brûlée\ufeff")
     reports = crowd(40)
@@ -139,6 +148,7 @@ def test_the_hashes_are_those_that_sha256sum_computes(
     }
 
 
+@pytest.mark.thorough
 def test_the_same_release_makes_the_same_bytes_whatever_the_number_of_threads(
     warehouses: dict[str, Path], kept_artifacts: dict[tuple[str, str], Path], tmp_path: Path
 ) -> None:
@@ -149,6 +159,7 @@ def test_the_same_release_makes_the_same_bytes_whatever_the_number_of_threads(
             assert again == (kept_artifacts["ms", form] / "SHA256SUMS").read_text()
 
 
+@pytest.mark.thorough
 def test_publishing_changes_nothing_in_the_warehouse_and_works_on_a_callers_connection(
     warehouses: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -159,6 +170,7 @@ def test_publishing_changes_nothing_in_the_warehouse_and_works_on_a_callers_conn
     assert verify(tmp_path / "out").passed
 
 
+@pytest.mark.thorough
 def test_a_dataset_with_text_ids_and_fine_weights_round_trips(tmp_path: Path) -> None:
     wards = ["no\u00a0break", "back\\slash", "NULL", "\\N", '"', '""', "a,b", "'", "#", "nan", "注"]
     visits = [(*v[:4], wards[n % len(wards)], v[5]) for n, v in enumerate(clinic.visits())]
@@ -185,6 +197,7 @@ def test_a_dataset_with_text_ids_and_fine_weights_round_trips(tmp_path: Path) ->
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_a_column_called_rowid_is_a_column(tmp_path: Path) -> None:
     source = clinic.write(tmp_path, clinic.visits(), clinic.findings(["headache", "nausea"]))
     for file in (tmp_path / "clinic.toml", source / "visit.csv"):
@@ -210,6 +223,7 @@ def test_a_view_that_shows_more_than_was_released_is_not_published(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.thorough
 def test_released_rows_that_were_changed_in_the_warehouse_are_not_published(
     warehouses: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -225,6 +239,7 @@ def test_released_rows_that_were_changed_in_the_warehouse_are_not_published(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["w.duckdb"]
 
 
+@pytest.mark.thorough
 def test_an_empty_release_is_published_and_verified(tmp_path: Path) -> None:
     with Engine(tmp_path / "w.duckdb") as engine:
         engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(2))])
@@ -235,6 +250,7 @@ def test_an_empty_release_is_published_and_verified(tmp_path: Path) -> None:
             assert tables_of(tmp_path / form)["demo"] == []
 
 
+@pytest.mark.thorough
 def test_a_folder_whose_name_is_a_pattern_or_a_partition_is_only_a_name(
     warehouses: dict[str, Path], kept_artifacts: dict[tuple[str, str], Path], tmp_path: Path
 ) -> None:
@@ -246,6 +262,7 @@ def test_a_folder_whose_name_is_a_pattern_or_a_partition_is_only_a_name(
 
 
 class TestPseudonyms:
+    @pytest.mark.thorough
     def test_ids_are_hmacs_under_the_key_stable_over_quarters_and_rows_follow_them(
         self, warehouses: dict[str, Path], tmp_path: Path
     ) -> None:
@@ -268,6 +285,7 @@ class TestPseudonyms:
                 assert [int(r or 0) for r, _ in found] == sorted(int(r or 0) for r, _ in found)
         assert verify(folders).passed
 
+    @pytest.mark.thorough
     def test_another_key_makes_other_pseudonyms(
         self, warehouses: dict[str, Path], tmp_path: Path
     ) -> None:
@@ -280,6 +298,7 @@ class TestPseudonyms:
             ids.append({row["caseid"] for row in read_csv(folder, "demo")})
         assert ids[0].isdisjoint(ids[1])
 
+    @pytest.mark.thorough
     def test_drugs_that_are_numbered_over_all_reports_are_counted_within_each(
         self, tmp_path: Path
     ) -> None:
@@ -297,6 +316,7 @@ class TestPseudonyms:
         second = {(r["primaryid"], r["drug_seq"]) for r in drugs if r["drug_seq"] == "2"}
         assert {(r["primaryid"], r["indi_drug_seq"]) for r in indi} == second
 
+    @pytest.mark.thorough
     def test_a_series_that_releases_pseudonyms_gets_others(self, tmp_path: Path) -> None:
         with Engine(tmp_path / "w.duckdb") as engine:
             engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(30))])
@@ -353,6 +373,7 @@ class TestRefusals:
             make(warehouses["ms"], tmp_path / "out", **({"quarter": "2011Q3"} | options))
         assert list(tmp_path.iterdir()) == []
 
+    @pytest.mark.thorough
     def test_a_draft_is_not_published_and_a_superseded_release_is_replaced_by_its_successor(
         self, tmp_path: Path
     ) -> None:
@@ -381,7 +402,15 @@ class TestRefusals:
             with pytest.raises(PublishError, match="somebody else's"):
                 engine.publish("2011Q4", tmp_path / "out", dataset="other")
 
-    @pytest.mark.parametrize("what", ["a file", "a full folder", "an artifact", "a link"])
+    @pytest.mark.parametrize(
+        "what",
+        [
+            "a file",
+            "a full folder",
+            pytest.param("an artifact", marks=pytest.mark.thorough),
+            "a link",
+        ],
+    )
     def test_nothing_that_exists_is_overwritten(
         self, warehouses: dict[str, Path], tmp_path: Path, what: str
     ) -> None:
@@ -401,6 +430,7 @@ class TestRefusals:
             make(warehouses["ms"], out, "2011Q4")
         assert sorted(tmp_path.rglob("*")) == before
 
+    @pytest.mark.thorough
     def test_an_empty_folder_is_filled(self, warehouses: dict[str, Path], tmp_path: Path) -> None:
         (tmp_path / "out").mkdir()
         assert verify(make(warehouses["ms"], tmp_path / "out", "2011Q3")).passed
@@ -430,6 +460,7 @@ class TestRefusals:
             verify([tmp_path, tmp_path / "."])
 
 
+@pytest.mark.thorough
 def test_what_was_withdrawn_since_the_release_is_told(tmp_path: Path) -> None:
     with Engine(tmp_path / "w.duckdb") as engine:
         engine.ingest([write_quarter(tmp_path, "2011Q3", crowd(30))])

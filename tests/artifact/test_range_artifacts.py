@@ -19,6 +19,8 @@ from support.quarters import crowd, write_quarter
 
 from srsql import Engine, SrsqlError, verify
 
+pytestmark = pytest.mark.thorough
+
 QUARTERS = ("2011Q2", "2011Q3", "2011Q4")
 TABLES = ("demo", "drug", "reac", "indi", "outc")
 Forge = Callable[[Path], None]

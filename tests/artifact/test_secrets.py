@@ -18,6 +18,8 @@ from support.artifacts import make, tables_of
 
 from srsql.schemas import load_dataset
 
+pytestmark = pytest.mark.slow
+
 QUARTER = "2011Q3"
 FRAME = b"\x28\xb5\x2f\xfd"
 """What every zstd frame begins with."""
@@ -67,7 +69,12 @@ def values_of(folder: Path) -> set[str]:
     }
 
 
-@pytest.fixture(params=["parquet", "csv", "duckdb"])
+@pytest.fixture(
+    params=[
+        "parquet",
+        *(pytest.param(form, marks=pytest.mark.thorough) for form in ("csv", "duckdb")),
+    ]
+)
 def published(request: pytest.FixtureRequest, warehouses: Warehouses, tmp_path: Path) -> Path:
     """Under pseudonyms, so that the original ids are secret, too; of one key, since among random
     numbers of 18 digits each of six digits turns up one day."""
@@ -106,6 +113,7 @@ def test_no_byte_of_an_artifact_tells_what_stays_in_the_house(
                 assert needle not in content, (name, what, needle)
 
 
+@pytest.mark.thorough
 def test_no_value_of_an_artifact_is_an_original_one(
     published: Path, warehouses: Warehouses
 ) -> None:
@@ -118,6 +126,7 @@ def test_no_value_of_an_artifact_is_an_original_one(
     assert ids.isdisjoint(str(r.caseid) for r in raw)
 
 
+@pytest.mark.thorough
 def test_no_text_of_an_artifact_names_a_column_that_is_not_published(published: Path) -> None:
     dataset = load_dataset("faers")
     shown = {name for table in dataset.tables for name in table.publish}
@@ -146,6 +155,7 @@ def test_withheld_cases_and_original_ids_are_in_the_warehouse_where_the_search_l
         assert needle in content, needle
 
 
+@pytest.mark.thorough
 def test_a_withheld_case_is_not_in_an_artifact_that_keeps_its_ids(
     warehouses: Warehouses, tmp_path: Path
 ) -> None:

@@ -15,6 +15,8 @@ from srsql import verify
 from srsql.engine.api.engine import Engine
 from srsql.engine.catalog.series import IDS
 
+pytestmark = pytest.mark.thorough
+
 OPTIONS: dict[str, Any] = {"k": 3, "theta": "1", "seed": 1}
 FIRST = 23456701
 

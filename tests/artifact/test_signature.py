@@ -17,6 +17,8 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.format import SIGNATURE
 from srsql.engine.errors import PublishError, VerifyError
 
+pytestmark = pytest.mark.thorough
+
 pytest.importorskip("cryptography", reason="the extra srsql[sign] is not installed")
 
 MISSING = f"{SIGNATURE} is missing: nobody signed SHA256SUMS"

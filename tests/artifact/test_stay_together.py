@@ -190,6 +190,7 @@ def changed(luck: random.Random, series: Sequence[Quarter]) -> list[Quarter]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_series_that_an_attack_breaks_is_refused_and_one_by_the_rules_is_not() -> None:
     """Random series by the rules, whole and with one change, against the oracle of attacks."""
     met: Counter[str] = Counter()
@@ -315,6 +316,7 @@ def put(folder: Path, **tables: Rows) -> None:
     rehash(folder, counts=True, report=True)
 
 
+@pytest.mark.thorough
 def test_a_series_that_stays_passes_and_says_what_is_left(released: list[Path]) -> None:
     found = verify(released)
     assert found.passed, found.failures
@@ -373,6 +375,7 @@ def cohorts_of(folders: list[Path]) -> dict[tuple[object, object], list[str | No
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("forge", "check"),
     [(without_one_who_stayed, "stay k"), (with_a_value_of_most_who_stayed, "stay theta")],
@@ -388,6 +391,7 @@ def test_a_forged_series_is_refused_where_each_artifact_passes(
     assert "2011Q1 region" in " ".join(failed[0].faults)
 
 
+@pytest.mark.thorough
 def test_a_series_of_which_one_artifact_fails_says_that_presence_was_not_looked_at(
     three: list[Path],
 ) -> None:

@@ -15,6 +15,8 @@ from srsql import verify
 from srsql.engine.artifact.verify import Verified
 from srsql.engine.artifact.verify.files import check_files
 
+pytestmark = pytest.mark.thorough
+
 
 def faults(folder: Path) -> dict[str, list[str]]:
     """Check -> its faults, of a verification that must fail."""

@@ -7,6 +7,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,6 +53,7 @@ def shown(released: list[frozenset[str]], theta: dict[str, Fraction]) -> list[Ra
     return [RankedValue(value, theta[value], counts[value]) for value in counts]
 
 
+@pytest.mark.slow
 @given(released=CASES, withheld=CASES)
 def test_thresholds_that_follow_the_policy_are_never_refused(
     released: list[frozenset[str]], withheld: list[frozenset[str]]
@@ -66,6 +68,7 @@ def test_thresholds_that_follow_the_policy_are_never_refused(
     assert hidden <= len(theta) - len(values)
 
 
+@pytest.mark.slow
 @given(released=CASES, change=st.data())
 def test_without_withheld_cases_every_other_threshold_is_refused(
     released: list[frozenset[str]], change: st.DataObject

@@ -28,7 +28,7 @@ from support.sets import SETS, give_one_finding, move_case, write_series, write_
 from srsql import Engine, open_artifact, verify, write_verifier_page
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.thorough,
     pytest.mark.skipif(BROWSER is None, reason="no Chromium on PATH"),
 ]
 SOURCES = Path(__file__).parents[2] / "engine" / "artifact" / "verifier"

@@ -18,6 +18,8 @@ from support.quarters import Report, write_quarter
 from srsql import verify
 from srsql.engine.api.engine import Engine
 
+pytestmark = pytest.mark.thorough
+
 REGION = ("age_low", "age_high", "wt_low", "wt_high", "sex")
 
 
@@ -77,7 +79,6 @@ def test_verify_agrees_with_the_definitions_on_any_forgery(
     assert found(folder) == expected(folder)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_every_artifact_of_a_random_series_passes_alone_and_together(
     tmp_path: Path, seed: int

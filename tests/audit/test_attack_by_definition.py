@@ -16,6 +16,8 @@ from support.foreign import dataset
 
 from srsql.engine.api.engine import Engine
 
+pytestmark = pytest.mark.thorough
+
 SEX = {"Any": (0, 2), "M": (1, 1), "F": (2, 2)}
 SEX_OF = {interval: label for label, interval in SEX.items()}
 QUARTERS = ("2011Q1", "2011Q2", "2011Q3")

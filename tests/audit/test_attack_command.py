@@ -12,6 +12,8 @@ import duckdb
 import pytest
 from support.foreign import dataset, table
 
+pytestmark = pytest.mark.thorough
+
 GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
 HEADER = "quarter case_id age_low age_high sex adr disease"
 ROWS = [

@@ -30,6 +30,8 @@ from srsql.engine.audit.evidence import extremes
 from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.errors import AuditError
 
+pytestmark = pytest.mark.slow
+
 ATTACKS = ("b", "f", "l", "md", "ss")
 EXAMPLES = int(os.environ.get("AUDIT_EXAMPLES", "30"))
 
@@ -131,6 +133,7 @@ def check_erasure(
     }
 
 
+@pytest.mark.thorough
 @settings(parent=REPEATABLE, max_examples=EXAMPLES)
 @given(
     releases=series(),
@@ -157,6 +160,7 @@ def test_an_audit_finds_what_the_definitions_find(
     check(found, releases, chosen, next_ids)
 
 
+@pytest.mark.thorough
 @settings(parent=REPEATABLE, max_examples=EXAMPLES)
 @given(releases=series(), attacks=st.lists(st.sampled_from(ATTACKS), min_size=1, unique=True))
 def test_the_worst_target_is_left_the_fewest_candidates_and_the_surest_value(
@@ -192,6 +196,7 @@ VALUES: list[Box] = [
 ]
 
 
+@pytest.mark.thorough
 @settings(parent=REPEATABLE, max_examples=EXAMPLES)
 @given(releases=series(), attacks=st.lists(st.sampled_from(ATTACKS), min_size=1, unique=True))
 def test_without_originals_an_audit_finds_what_some_value_in_the_regions_would_tell(

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from support.command import Answer, srsql
 
+pytestmark = pytest.mark.slow
+
 HUANG = Path(__file__).parent.parent / "golden" / "huang2021"
 BOUNDS = ("--k", 3, "--theta", "1/3")
 
@@ -29,6 +31,7 @@ def audited(db: Path, *arguments: object) -> Answer:
     return srsql("audit", "--db", db, *arguments)
 
 
+@pytest.mark.thorough
 def test_a_safe_series_exits_0_and_an_unsafe_one_1(db: Path) -> None:
     safe = audited(db, *BOUNDS, "--scope", "group", "--json")
     assert (safe.code, safe.err, safe.json["safe"]) == (0, "", True)

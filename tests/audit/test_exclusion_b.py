@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.audit import Box, covers
@@ -21,6 +22,7 @@ def test_b_names_every_earlier_region_and_position_that_rules_a_case_out(
     ]
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(made=series())
 def test_a_target_is_in_what_all_earlier_regions_of_a_case_have_in_common_or_the_case_is_in_b(

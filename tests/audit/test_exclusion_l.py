@@ -10,6 +10,7 @@ from oracles.examples import REPEATABLE
 from support.histories import Series, histories, series
 
 
+@pytest.mark.slow
 def test_l_names_every_release_of_an_earlier_quarter_that_a_case_is_in(
     reasons: dict[str, list[tuple[Any, ...]]],
 ) -> None:
@@ -17,6 +18,7 @@ def test_l_names_every_release_of_an_earlier_quarter_that_a_case_is_in(
     assert {row[2:] for row in reasons["L"]} == {(None, None, None)}
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(made=series())
 def test_a_case_is_old_if_some_version_of_an_earlier_quarter_has_it(sql: Any, made: Series) -> None:

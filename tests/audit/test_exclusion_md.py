@@ -16,6 +16,7 @@ def test_md_names_the_release_of_the_next_quarter_that_a_case_is_in(
     assert reasons["MD"] == [("a", 4, None, None, None), ("c", 4, None, None, None)]
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(made=series())
 def test_a_case_goes_on_if_a_release_of_the_next_quarter_has_it(sql: Any, made: Series) -> None:

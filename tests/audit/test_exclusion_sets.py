@@ -25,6 +25,7 @@ def exclusion_sets(sql: Any, tables: Tables) -> str:
     return "'temp.main.audit_set'"
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(world=groups())
 def test_the_sizes_are_those_of_the_sets_and_of_what_their_union_leaves(
@@ -127,6 +128,7 @@ def test_the_fewest_that_remain_are_the_least_over_all_targets(sql: Any, world: 
     assert sql.rows(f"FROM srsql.fewest_remaining({sets})") == [(least,)]
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(world=groups())
 def test_the_worst_groups_are_those_in_danger_by_the_fewest_who_remain(

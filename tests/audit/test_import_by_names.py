@@ -14,6 +14,8 @@ from support.foreign import dataset, table
 from srsql import Engine
 from srsql.engine.errors import SrsqlError
 
+pytestmark = pytest.mark.thorough
+
 GERMAN = """Quartal;Fallnummer;Alter;Geschlecht;Reaktion;PLZ
 2011Q1;1;46-50;m;Ausschlag|Husten;12
 2011Q1;7;46-50;m;Fieber;12

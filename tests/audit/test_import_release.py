@@ -17,6 +17,8 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.audit.imports.import_release import ImportedRelease
 from srsql.engine.errors import DatasetError, ImportReleaseError, IngestError, ReleaseError
 
+pytestmark = pytest.mark.thorough
+
 HEADER = "case_id age_low age_high sex adr disease"
 ROWS = [
     (2, 30, 39, "F", "Rash;Cough", "Flu"),

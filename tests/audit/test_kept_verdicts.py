@@ -28,6 +28,8 @@ from srsql.engine.audit.verdicts import audit_again, audit_new, drop, kept_audit
 from srsql.engine.checks.series import _worsened
 from srsql.engine.errors import AuditError
 
+pytestmark = pytest.mark.slow
+
 ATTACKS = ("b", "f", "l", "md", "ss")
 FIGURES = ("groups", "dig", "dsg", "ssg", "outside", "qid_bounding", "qid_bounding_earliest",
            "internal", "erasure", "erasure_series")  # fmt: skip
@@ -177,6 +179,7 @@ def forget(catalog: Catalog, draw: Any) -> None:
     )
 
 
+@pytest.mark.thorough
 @settings(parent=REPEATABLE, max_examples=6)
 @given(made=st.one_of(series(), careful_series()), data=anything,
        attacks=st.lists(st.sampled_from(ATTACKS), min_size=1, unique=True))  # fmt: skip
@@ -186,6 +189,7 @@ def test_a_kept_verdict_is_that_of_a_full_audit(
     make(catalog, [coded(r) for r in made], data.draw, tuple(a for a in ATTACKS if a in attacks))
 
 
+@pytest.mark.thorough
 @settings(parent=REPEATABLE, max_examples=some_of(40))
 @given(made=st.one_of(series(), careful_series()), data=anything,
        attacks=st.lists(st.sampled_from(ATTACKS), min_size=1, unique=True))  # fmt: skip
@@ -214,6 +218,7 @@ def steady_series() -> list[Release]:
     ]
 
 
+@pytest.mark.thorough
 def test_of_a_safe_series_a_release_audits_itself_and_the_groups_that_it_changes(
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +246,7 @@ def test_of_a_safe_series_a_release_audits_itself_and_the_groups_that_it_changes
     assert [row.persistence for row in full.releases if row.scope == "group"] == [1, 1, 1]
 
 
+@pytest.mark.thorough
 def test_a_region_that_does_not_cover_an_earlier_one_has_its_group_audited(
     catalog: Catalog,
 ) -> None:
@@ -256,6 +262,7 @@ def test_a_region_that_does_not_cover_an_earlier_one_has_its_group_audited(
     assert kept(catalog) == told(audit(catalog.warehouse, DATASET, "main"))
 
 
+@pytest.mark.thorough
 def test_what_is_kept_is_shown_as_long_as_the_releases_are_those_of_then(catalog: Catalog) -> None:
     catalog.clear()
     for number, release in enumerate(steady_series()):

@@ -13,6 +13,8 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.audit.audit import AuditRow
 from srsql.engine.console.audit import audit_lines
 
+pytestmark = pytest.mark.slow
+
 K = 3
 FIRST, NEXT = "2011Q3", "2011Q4"
 COMING = crowd(40, first=41, version=2)

@@ -17,6 +17,8 @@ from oracles.examples import REPEATABLE
 from srsql.engine.audit.audit import audit
 from srsql.engine.audit.plan import AuditOptions
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def catalog() -> Iterator[Catalog]:
@@ -49,6 +51,7 @@ def union_groups(releases: list[Release], i: int, attacks: tuple[str, ...], scop
     return len(dangerous)
 
 
+@pytest.mark.thorough
 @settings(REPEATABLE)
 @given(st.data())
 def test_the_union_attack_finds_what_the_definition_finds(

@@ -11,6 +11,8 @@ from support.quarters import write_quarter
 
 from srsql.engine.api.engine import Engine
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("Gout", "Asthma", "Migraine", "Acne")
 
 
@@ -27,7 +29,9 @@ def engine_with(folder: Path, ids: str) -> Engine:
     return engine
 
 
-@pytest.mark.parametrize("ids", ["pseudonym", "per-quarter"])
+@pytest.mark.parametrize(
+    "ids", ["pseudonym", pytest.param("per-quarter", marks=pytest.mark.thorough)]
+)
 def test_values_are_united_where_ids_join_the_quarters_and_nowhere_else(
     tmp_path: Path, ids: str
 ) -> None:

@@ -14,6 +14,8 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.console.audit import LEGEND
 from srsql.schemas.glossary import term
 
+pytestmark = pytest.mark.thorough
+
 HUANG = Path(__file__).parent.parent / "golden" / "huang2021"
 BOUNDS = ("--k", 3, "--theta", "1/3")
 

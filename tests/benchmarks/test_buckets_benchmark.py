@@ -7,6 +7,8 @@ from support.benchmark import load
 
 from srsql.engine.lake import lake
 
+pytestmark = pytest.mark.thorough
+
 buckets = load("buckets")
 
 

@@ -28,6 +28,7 @@ def test_few_quarters_and_quarters_alike_tell_no_exponent() -> None:
     assert faers.exponents(rows[:5]) == (None, None)
 
 
+@pytest.mark.thorough
 def test_a_later_run_goes_on_where_one_ended(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -49,6 +50,7 @@ def test_a_later_run_goes_on_where_one_ended(
         faers.command([*asked, "2004Q2", "--k", "6"])
 
 
+@pytest.mark.thorough
 def test_quarters_that_are_taken_in_ahead_are_measured_with_the_release_before_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

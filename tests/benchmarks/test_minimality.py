@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from support.benchmark import load
 
+pytestmark = pytest.mark.slow
+
 worlds, tables = load("minimality.worlds"), load("minimality.tables")
 near_choice = load("minimality.near_choice")
 whole_quarter = load("minimality.whole_quarter")
@@ -94,6 +96,7 @@ def test_a_sample_of_worlds_comes_near_to_all_of_them() -> None:
     assert sampled.values == pytest.approx(exact.values, abs=0.05)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_variant_without_slack_groups_as_the_product_does(k: int) -> None:
     rng = np.random.default_rng(7)
@@ -119,6 +122,7 @@ def test_the_variant_without_slack_groups_as_the_product_does(k: int) -> None:
     assert compared > 50
 
 
+@pytest.mark.thorough
 def test_a_draw_among_near_candidates_repeats_with_its_seed_and_keeps_k() -> None:
     values = np.array([(age, 3, 1) for age in (0, 1, 1, 2, 2, 3, 7, 8)])
     table = tables.Table(values, np.arange(9), np.arange(8, dtype=np.int32))

@@ -33,6 +33,7 @@ def test_a_text_that_is_not_there_is_told() -> None:
         pass
 
 
+@pytest.mark.thorough
 def test_every_mutation_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = mutations.outcomes(mutations.MUTATIONS)

@@ -13,6 +13,7 @@ from srsql.engine.grouping import parts as grouping
 parts = load("parts")
 
 
+@pytest.mark.thorough
 def test_a_tiny_run_prints_each_setting(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

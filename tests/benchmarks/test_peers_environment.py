@@ -24,6 +24,7 @@ def test_arx_is_left_out_where_there_is_no_java(monkeypatch: pytest.MonkeyPatch)
         environment.arx(100)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("javac") is None, reason="there is no JDK on PATH")
 def test_a_jar_without_arx_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SRSQL_ARX_JAR", str(tmp_path))

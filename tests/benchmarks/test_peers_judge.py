@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.peers import load
 
+pytestmark = pytest.mark.thorough
+
 SPANS = {"age": 120, "wt": 400}
 
 

@@ -85,6 +85,7 @@ RECORDS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(RECORDS, st.integers(1, 4), st.integers(0, 3))
 def test_groups_are_those_of_the_papers_algorithm(records: list[Record], k: int, seed: int) -> None:

@@ -72,6 +72,7 @@ def test_the_best_grouping_is_that_of_the_oracle_in_fractions(theta: str) -> Non
         assert optima.best(lost, NOBODY[:7]) == (withheld, least * 100)
 
 
+@pytest.mark.thorough
 def test_a_tiny_run_prints_each_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(write_quarter(tmp_path, "2011Q1", crowd(40)))
     refinement.command(

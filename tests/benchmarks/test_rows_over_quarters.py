@@ -26,6 +26,7 @@ def test_exponents_are_those_of_a_power_of_the_reports() -> None:
     assert fitted == pytest.approx(1.1)
 
 
+@pytest.mark.thorough
 def test_pseudonyms_of_a_quarter_leave_k_cases_and_one_for_all_quarters_leaves_fewer(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

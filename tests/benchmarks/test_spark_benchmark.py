@@ -16,6 +16,7 @@ from srsql.engine.grouping import parts as grouping
 spark = load("spark")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(  # pyspark leaves the sockets open through which it sends a table
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
 )

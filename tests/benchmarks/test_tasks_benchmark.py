@@ -11,6 +11,7 @@ from srsql.engine.lake import lake
 tasks = load("tasks")
 
 
+@pytest.mark.thorough
 def test_a_tiny_run_tells_buckets_parts_and_clusters(capsys: pytest.CaptureFixture[str]) -> None:
     kept = lake.BUCKETS, parts.LEAST
     tasks.command(["--cases", "400,1600", "--bucket", "100", "--part", "60"])

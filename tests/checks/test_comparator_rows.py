@@ -47,6 +47,7 @@ holdings = st.sets(
 )
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(
     rows=placements,

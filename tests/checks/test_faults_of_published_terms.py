@@ -21,6 +21,7 @@ CLUSTERS, JOINTS, OWN, SHARED, ITEM = (
 subrecords = st.lists(st.frozensets(st.sampled_from("abcde"), min_size=1), min_size=1, max_size=8)
 
 
+@pytest.mark.slow
 @SOME
 @given(
     chunks=st.lists(subrecords, min_size=1, max_size=2), shared=subrecords, k=st.integers(1, 4),
@@ -49,6 +50,7 @@ def test_a_breach_of_km_names_terms_that_so_few_subrecords_have(
         assert 1 <= row["subrecords"] < k
 
 
+@pytest.mark.slow
 @SOME
 @given(
     own=st.lists(subrecords, max_size=3), records=st.integers(5, 10), k=st.integers(1, 4),
@@ -96,6 +98,7 @@ def doubled(rows: dict[str, list[tuple[Any, ...]]]) -> set[tuple[str, int, str]]
     return found
 
 
+@pytest.mark.slow
 @SOME
 @given(luck=st.randoms(use_true_random=False))
 def test_a_term_in_two_places_of_a_cluster_is_named(sql: Any, luck: random.Random) -> None:
@@ -115,6 +118,7 @@ def test_a_term_in_two_places_of_a_cluster_is_named(sql: Any, luck: random.Rando
     assert set(found) == doubled(tables)
 
 
+@pytest.mark.slow
 @SOME
 @given(seed=st.integers(0, 10_000))
 def test_pairs_are_the_terms_that_some_cluster_has_together(sql: Any, seed: int) -> None:

@@ -19,6 +19,7 @@ from srsql.engine.checks.term_chunks import check_terms
 baskets = st.lists(st.frozensets(st.sampled_from("abcdefgh"), min_size=1), min_size=6, max_size=18)
 
 
+@pytest.mark.slow
 @settings(REPEATABLE, max_examples=80)
 @given(records=baskets, k=st.integers(2, 3), m=st.integers(1, 4), seed=st.integers(0, 99))
 def test_k_records_can_hold_whatever_m_terms_of_a_record_an_attacker_knows(

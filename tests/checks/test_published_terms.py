@@ -28,6 +28,8 @@ from srsql.engine.checks.term_chunks import (
 )
 from srsql.engine.risk.term_counts import count_terms
 
+pytestmark = pytest.mark.slow
+
 Rows = dict[str, list[tuple[Any, ...]]]
 
 subrecords = st.lists(st.frozensets(st.sampled_from("abcdef"), min_size=1), min_size=1, max_size=9)
@@ -135,6 +137,7 @@ def test_a_long_subrecord_that_is_alone_is_found_at_once(sql: Any) -> None:
     assert failed(sql, made.rows(), 5, 40) == {("check_km", "record chunk")}
 
 
+@pytest.mark.thorough
 @settings(REPEATABLE, max_examples=12)
 @given(records=baskets, k=st.integers(2, 3), m=st.integers(1, 3), two=st.booleans())
 def test_a_valid_publication_passes_every_check_and_holds_its_originals(

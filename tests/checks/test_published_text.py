@@ -38,6 +38,8 @@ from srsql.engine.errors import (
 from srsql.engine.release import release as releasing
 from srsql.schemas import parse_dataset
 
+pytestmark = pytest.mark.slow
+
 QUARTER = "2011Q3"
 OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "1", "seed": 1}
 SOME = settings(REPEATABLE, max_examples=120)
@@ -152,6 +154,7 @@ def test_texts_are_judged_as_defined_where_ids_are_numbers(
     )
 
 
+@pytest.mark.thorough
 @SOME
 @given(notes=notes_of(words), source=st.lists(words, max_size=4), keyed=st.booleans())
 def test_texts_are_judged_as_defined_where_ids_are_texts(
@@ -189,6 +192,7 @@ def manifest_of_notes(kind: str) -> Manifest:
     )
 
 
+@pytest.mark.thorough
 @SOME
 @given(data=st.data(), kind=st.sampled_from(["integer", "text"]))
 def test_an_artifact_is_judged_as_defined_by_the_ids_that_it_publishes(

@@ -23,6 +23,8 @@ from srsql.engine.risk.metrics import measure
 from srsql.schemas.glossary import papers
 from srsql.sql_macros import MACRO_FILES
 
+pytestmark = pytest.mark.slow
+
 QUARTER = "2011Q1"
 NEXT = "2011Q2"
 OF_LATTICE = {"informative": "pt", "dimensions": "sex"}
@@ -80,6 +82,7 @@ def emitted(engine: Engine, release_id: int) -> set[str]:
     return {row[0] for row in stored}
 
 
+@pytest.mark.thorough
 def test_every_measure_that_judges_a_release_is_registered_and_applies_to_it(
     engine: Engine, releases: Mapping[str, int]
 ) -> None:
@@ -98,6 +101,7 @@ def test_every_measure_that_judges_a_release_is_registered_and_applies_to_it(
         assert found - by_rows <= by_catalog, name
 
 
+@pytest.mark.thorough
 def test_every_registered_check_judges_some_release(
     engine: Engine, releases: Mapping[str, int]
 ) -> None:
@@ -170,6 +174,7 @@ def test_what_a_release_does_not_keep_is_measured_without_a_verdict() -> None:
     }
 
 
+@pytest.mark.thorough
 def test_an_empty_release_has_no_check_of_its_rows_and_none_without_a_verdict(
     engine: Engine,
 ) -> None:

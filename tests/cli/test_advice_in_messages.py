@@ -12,6 +12,8 @@ from support.quarters import crowd, write_quarter
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import meant
 
+pytestmark = pytest.mark.slow
+
 MADE = ("--k", "3", "--theta", "1", "--seed", "1")
 
 
@@ -35,6 +37,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "w.duckdb"
 
 
+@pytest.mark.thorough
 def test_an_archive_of_vaers_says_which_dataset_to_give(tmp_path: Path) -> None:
     files = vaers("VAERS_ID,STATE,AGE_YRS,SEX,SYMPTOM_TEXT\n1,CT,42,F,x\n")
     archive = pack(tmp_path / "2004VAERSData.zip", files)
@@ -56,13 +59,24 @@ def test_an_archive_of_faers_given_as_vaers_says_so_as_well(tmp_path: Path) -> N
     assert "looks like FAERS: give --dataset faers" in line
 
 
+@pytest.mark.thorough
 def test_an_archive_of_nothing_known_says_what_is_in_it_and_what_is_wanted(tmp_path: Path) -> None:
     archive = pack(tmp_path / "q.zip", {"letter.txt": "x"})
     line = refused("ingest", archive, "--db", tmp_path / "w.duckdb")
     assert "no file of dataset 'faers' in it (it has: letter.txt; wanted: demo*.txt" in line
 
 
-@pytest.mark.parametrize("label", ["22Q4", "2022q4", "2022-Q4", "Q4/2022", "2022 Q4", "20224"])
+@pytest.mark.parametrize(
+    "label",
+    [
+        pytest.param("22Q4", marks=pytest.mark.thorough),
+        "2022q4",
+        "2022-Q4",
+        "Q4/2022",
+        "2022 Q4",
+        "20224",
+    ],
+)
 def test_a_quarter_that_is_written_otherwise_is_told_which_one_is_meant(
     released: Path, label: str
 ) -> None:
@@ -184,6 +198,7 @@ def test_an_unknown_series_is_told_with_those_that_there_are(
     assert "journal, main" in line
 
 
+@pytest.mark.thorough
 def test_periods_years_apart_do_not_count_as_consecutive(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     with Engine(db) as engine:
@@ -198,6 +213,7 @@ def test_periods_years_apart_do_not_count_as_consecutive(tmp_path: Path) -> None
     assert gap in srsql("series", "show", "--db", db).out
 
 
+@pytest.mark.thorough
 def test_corrupt_files_are_one_line(tmp_path: Path) -> None:
     archive = write_quarter(tmp_path, "2022Q4", crowd(30))
     data = archive.read_bytes()

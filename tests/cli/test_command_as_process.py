@@ -13,6 +13,8 @@ import duckdb
 import pytest
 from support.quarters import Report, crowd, write_quarter
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 SRSQL = Path(sys.executable).with_name("srsql")
@@ -27,6 +29,7 @@ def refused(done: subprocess.CompletedProcess[str], code: int = 2) -> str:
     return line
 
 
+@pytest.mark.thorough
 def test_a_series_of_commands_prints_one_json_document_each_and_nothing_else(
     srsql: Run, tmp_path: Path
 ) -> None:
@@ -53,6 +56,7 @@ def test_a_series_of_commands_prints_one_json_document_each_and_nothing_else(
     assert [(r["quarter"], r["released_cases"]) for r in status["releases"]] == [("2011Q4", 60)]
 
 
+@pytest.mark.thorough
 def test_the_warehouse_of_the_default_name_works(srsql: Run, tmp_path: Path) -> None:
     archive = write_quarter(tmp_path, "2011Q4", crowd(60))
     for command in (["ingest", archive], ["release", "--quarter", "2011Q4", "--theta", "0.5"]):
@@ -62,6 +66,7 @@ def test_the_warehouse_of_the_default_name_works(srsql: Run, tmp_path: Path) -> 
         assert con.execute("SELECT count(*) FROM release_2011q4.demo").fetchall() == [(60,)]
 
 
+@pytest.mark.thorough
 def test_without_json_the_same_commands_print_tables_and_no_noise(srsql: Run, db: Path) -> None:
     done = srsql("release", "--quarter", "2011Q4", "--k", "3", "--theta", "0.5")
     assert (done.returncode, done.stderr) == (0, "")
@@ -141,6 +146,7 @@ def test_a_file_that_is_no_warehouse_is_refused_in_one_line(inside: Run, tmp_pat
     assert "is a directory" in refused(inside("status", "--db", "."))
 
 
+@pytest.mark.thorough
 def test_debug_shows_the_traceback(srsql: Run, db: Path) -> None:
     done = srsql("--debug", "metrics", "--quarter", "2011Q4")
     assert done.returncode != 0
@@ -148,6 +154,7 @@ def test_debug_shows_the_traceback(srsql: Run, db: Path) -> None:
     assert "ReleaseError" in done.stderr
 
 
+@pytest.mark.thorough
 def test_the_environment_names_the_warehouse_and_the_option_wins_over_it(
     srsql: Run, db: Path
 ) -> None:
@@ -158,6 +165,7 @@ def test_the_environment_names_the_warehouse_and_the_option_wins_over_it(
     assert "other.duckdb" in line
 
 
+@pytest.mark.thorough
 def test_srsql_toml_gives_defaults_and_the_command_line_wins_over_them(
     srsql: Run, db: Path, tmp_path: Path
 ) -> None:
@@ -187,6 +195,7 @@ def test_a_wrong_srsql_toml_is_refused_in_one_line_that_names_the_key(
     assert names in refused(inside("release", "--quarter", "2011Q4"))
 
 
+@pytest.mark.thorough
 def test_the_output_can_be_cut_off_by_a_pipe_without_noise(srsql: Run, db: Path) -> None:
     done = subprocess.run(
         ["sh", "-c", f"'{SRSQL}' status --db '{db}' | true"],
@@ -199,6 +208,7 @@ def test_the_output_can_be_cut_off_by_a_pipe_without_noise(srsql: Run, db: Path)
     assert "Exception ignored" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_draft_is_confirmed_by_a_second_command(srsql: Run, db: Path) -> None:
     options = ["--quarter", "2011Q4", "--json"]
     draft = json.loads(srsql("release", *options, "--theta", "0.5", "--draft").stdout)
@@ -212,6 +222,7 @@ def test_a_draft_is_confirmed_by_a_second_command(srsql: Run, db: Path) -> None:
     assert "is already released" in refused(srsql("release", "--quarter", "2011Q4"))
 
 
+@pytest.mark.thorough
 def test_any_duckdb_client_reads_the_released_views(srsql: Run, db: Path) -> None:
     assert srsql("release", "--quarter", "2011Q4", "--theta", "0.5").returncode == 0
     with duckdb.connect(str(db), read_only=True) as con:
@@ -220,6 +231,7 @@ def test_any_duckdb_client_reads_the_released_views(srsql: Run, db: Path) -> Non
         assert con.execute("SELECT count(*) FROM released.case_latest").fetchall() == [(60,)]
 
 
+@pytest.mark.thorough
 def test_names_and_values_that_look_like_markup_or_sql_are_printed_as_they_are(
     srsql: Run, tmp_path: Path
 ) -> None:
@@ -232,6 +244,7 @@ def test_names_and_values_that_look_like_markup_or_sql_are_printed_as_they_are(
     assert srsql("status").returncode == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to act as another user")
 @pytest.mark.parametrize(
     ("command", "works"),

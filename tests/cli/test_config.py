@@ -19,6 +19,8 @@ from srsql.engine.console.session import each_command
 from srsql.engine.errors import ConfigError
 from srsql.engine.release.series_commands import series_options
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -21,6 +21,8 @@ from srsql.engine.console.session import each_command, explain_error, kind_of
 from srsql.engine.errors import EXIT_CODES, SrsqlError, exit_code_of, storage_fault, text_for_log
 from srsql.engine.extras.synth import SynthError
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 CODES = {
     "CheckFailedError": 1,

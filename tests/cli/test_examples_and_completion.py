@@ -16,6 +16,8 @@ from support.command import srsql
 from srsql.cli import cli
 from srsql.engine.console.forms import EXAMPLES
 
+pytestmark = pytest.mark.slow
+
 
 def contexts() -> Iterator[tuple[str, click.Context]]:
     """Words of each command, and a context for its help.
@@ -61,6 +63,7 @@ def test_advice_needs_no_option_but_the_quarter(tmp_path: Path) -> None:
     assert "no warehouse at" in answer.err
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_of_a_shell_is_a_script(shell: str, tmp_path: Path) -> None:
     done = subprocess.run(

@@ -21,6 +21,8 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.console import forms
 from srsql.engine.console.measures import SIGNAL_COLUMNS, signals_parts
 
+pytestmark = pytest.mark.slow
+
 PAIR = ("--drug", "Drug 1", "--reaction", "Reaction 01")
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -82,6 +84,7 @@ def test_wide_letters_count_twice() -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_one_signal_of_80_columns_has_no_broken_word(
     made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +107,7 @@ def test_one_signal_of_80_columns_has_no_broken_word(
     assert words <= set(text.split())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "column"),
     [
@@ -137,6 +141,7 @@ def test_what_has_rows_has_every_form_on_stdout_and_in_a_file(
     assert asked(made, *words, "--format", "table").out == asked(made, *words).out
 
 
+@pytest.mark.thorough
 def test_csv_has_the_values_and_not_how_they_are_shown(made: Path) -> None:
     document = asked(made, "metrics", "--quarter", "2011Q4", "--json").json
     text = asked(made, "metrics", "--quarter", "2011Q4", "--format", "csv").out

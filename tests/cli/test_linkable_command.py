@@ -10,6 +10,8 @@ from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 
+pytestmark = pytest.mark.thorough
+
 MS = ("--quarter", "2011Q3", "--model", "ms", "--k", 3, "--theta", 1, "--seed", 1)
 
 

@@ -12,6 +12,8 @@ import pytest
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import OutdatedError
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 

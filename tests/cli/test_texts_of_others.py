@@ -19,6 +19,8 @@ from srsql.cli import cli
 from srsql.engine import console
 from srsql.engine.errors import json_text, printable
 
+pytestmark = pytest.mark.thorough
+
 HOSTILE = "\x1b]0;owned\x07\rover\u202e\x9b31m\nseries main: safe\u2028\x7f"
 WRITTEN = "\\x1b]0;owned\\x07"
 QUARTER = f"2011Q1 {HOSTILE}"

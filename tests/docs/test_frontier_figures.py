@@ -14,6 +14,7 @@ def builder() -> ModuleType:
     return load(DOCS / "build_frontier.py")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(path.name for path in DOCS.glob("frontier-*.svg")))
 def test_a_figure_shows_its_table_and_stands_on_the_page(builder: ModuleType, file: str) -> None:
     text = (DOCS / file).read_text(encoding="utf-8")

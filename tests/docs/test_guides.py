@@ -11,14 +11,14 @@ from support.scripts import DOCS, load
 
 from srsql.cli import cli
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def guides() -> ModuleType:
     return load(DOCS / "run_guides.py")
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("usual_ids")
 def test_every_guide_runs_from_top_to_bottom_and_shows_its_real_outputs(
     guides: ModuleType, tmp_path: Path
 ) -> None:

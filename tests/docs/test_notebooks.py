@@ -49,6 +49,7 @@ def test_a_notebook_works_in_an_empty_folder_so_that_it_can_be_run_again(path: P
     assert "\nos.chdir(tempfile.mkdtemp())" in "".join(first["source"])
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(
     not all(map(find_spec, ("nbclient", "ipykernel"))),
     reason="nbclient and ipykernel are not installed (.ci/integrations has them)",

@@ -29,7 +29,7 @@ def test_the_picture_loads_nothing_and_has_colours_for_both_schemes(builder: Mod
         assert kind in dark
 
 
-@pytest.mark.usefixtures("usual_ids")
+@pytest.mark.thorough
 def test_the_picture_is_what_the_attacks_find(builder: ModuleType, tmp_path: Path) -> None:
     found = builder.attacked(tmp_path)
     assert len(found.before) == 1

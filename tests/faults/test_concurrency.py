@@ -21,6 +21,8 @@ from support.released import content, schemas
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import BUSY, DAMAGED, WarehouseError
 
+pytestmark = pytest.mark.thorough
+
 OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1}
 RELEASE = ["release", "--quarter", "2011Q4", "--theta", "0.5", "--k", "3", "--seed", "1"]
 

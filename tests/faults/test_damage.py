@@ -21,6 +21,8 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.errors import DamagedError, WarehouseError, storage_fault
 from srsql.engine.store.warehouse import Warehouse
 
+pytestmark = pytest.mark.slow
+
 QUARTERS = {"2011Q3": crowd(60), "2011Q4": crowd(60, first=31, version=2)}
 RELEASE = ("release", "--quarter", "2011Q4", "--theta", "0.5", "--k", "3", "--seed", "1")
 
@@ -78,6 +80,7 @@ def test_a_cut_off_file_is_told_as_damaged(db: Path, share: float) -> None:
     damaged(srsql(*RELEASE, "--db", db))
 
 
+@pytest.mark.thorough
 def test_a_block_that_changed_is_told_as_damaged_by_whoever_reads_it(db: Path) -> None:
     whole = db.read_bytes()
     told = 0
@@ -90,6 +93,7 @@ def test_a_block_that_changed_is_told_as_damaged_by_whoever_reads_it(db: Path) -
     assert told > 3
 
 
+@pytest.mark.thorough
 def test_a_damaged_warehouse_is_restored_as_the_message_says(db: Path) -> None:
     backup = db.with_name("backup.duckdb")
     assert srsql("backup", "--to", backup, "--db", db).code == 0
@@ -183,6 +187,7 @@ def no_room(done: subprocess.CompletedProcess[str]) -> str:
     return line
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [4096, 16_384, 200_000])
 def test_a_full_disk_at_the_first_opening_is_one_line_and_leaves_no_file(
     tmp_path: Path, size: int
@@ -194,6 +199,7 @@ def test_a_full_disk_at_the_first_opening_is_one_line_and_leaves_no_file(
         assert list(small.iterdir()) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("limit", [0, 10_000, 50_000, 300_000])
 def test_a_file_that_may_not_grow_at_the_first_opening_is_the_same(
     tmp_path: Path, limit: int
@@ -205,6 +211,7 @@ def test_a_file_that_may_not_grow_at_the_first_opening_is_the_same(
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_a_full_disk_while_a_quarter_is_ingested_released_and_published_changes_nothing(
     db: Path, tmp_path: Path
 ) -> None:

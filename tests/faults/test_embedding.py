@@ -19,6 +19,8 @@ from srsql import Engine, install
 from srsql.engine.errors import SrsqlError, WarehouseError
 from srsql.engine.store.guard import SETTINGS
 
+pytestmark = pytest.mark.thorough
+
 Connection = duckdb.DuckDBPyConnection
 OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1, "allow_linkable": True}
 QUARTERS = {"2011Q3": crowd(40), "2011Q4": crowd(40, first=21, version=2)}
@@ -237,7 +239,7 @@ def test_ids_that_differ_in_case_only_are_two_cases_under_any_collation(
     data = clinic.write(tmp_path / "c", visits, [(v[0], f"ache {v[0]}", "D", "x") for v in visits])
     with Engine(tmp_path / "w.duckdb") as engine:
         engine.ingest([data], dataset=tmp_path / "c" / "clinic.toml", period="2011Q1")
-        engine.release("2011Q1", k=2, theta="1", seed=1)
+        engine.release("2011Q1", k=2, theta="1", seed=1, ids="original")
     attached(con, tmp_path / "w.duckdb", "w")
     con.execute("SET default_collation = 'nocase'")
     found = con.execute("FROM w.released.case_latest").fetchall()

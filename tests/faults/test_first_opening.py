@@ -16,6 +16,8 @@ from srsql.engine.errors import BusyError, IngestError, SrsqlError, WarehouseErr
 from srsql.engine.store.database_file import Wait, may_concern
 from srsql.engine.store.warehouse import Warehouse
 
+pytestmark = pytest.mark.thorough
+
 HOLD = (
     "import sys\n"
     "from srsql.engine.store.warehouse import Warehouse\n"

@@ -14,6 +14,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from support.amount import IN_FULL
 
+pytestmark = pytest.mark.thorough
+
 NOBODY = 65534
 ROOT = Path(__file__).parents[2]
 PROBE = (

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.people import OPTIONS, audited, ingest, new_cases, people, shown
+from support.people import OPTIONS, ORIGINAL, audited, ingest, new_cases, people, shown
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ImportReleaseError, InfeasibleError, IngestError, ReleaseError
+
+pytestmark = pytest.mark.thorough
 
 CLINIC = """
 name = "clinic"
@@ -51,10 +53,10 @@ def two_quarters(engine: Engine, folder: Path) -> None:
 
 def test_a_draft_of_an_earlier_quarter_can_be_confirmed(engine: Engine, tmp_path: Path) -> None:
     two_quarters(engine, tmp_path)
-    engine.release("2011Q2", **OPTIONS)
+    engine.release("2011Q2", **ORIGINAL)
     more = people([*range(1, 10), *range(30, 40)])
     ingest(engine, tmp_path / "again", {"2011Q1": more}, replace=True)
-    draft = engine.release("2011Q1", supersede=True, draft=True, **OPTIONS)
+    draft = engine.release("2011Q1", supersede=True, draft=True, **ORIGINAL)
     confirmed = engine.confirm("2011Q1", allow_linkable=True)
     assert new_cases(engine, confirmed.release_id) == {*range(1, 5), *range(30, 40)}
     assert shown(engine, "release_2011q1").keys() >= set(range(30, 40))

@@ -15,6 +15,8 @@ from srsql import Engine
 from srsql.engine.errors import ReleaseError, SrsqlError
 from srsql.engine.store.statements import dotted
 
+pytestmark = pytest.mark.thorough
+
 QUARTER = "x'; DROP TABLE t; --"
 TERMS = [
     "it's a rash", 'the "worst" ache', "x'; DROP TABLE main.t; --", "a; b; c", "$1 $$ ${x} %s {0}",
@@ -66,7 +68,7 @@ def test_a_draft_of_a_hostile_quarter_is_confirmed_under_its_own_name(tmp_path: 
 def test_hostile_terms_and_drug_names_are_released_as_they_were_written(tmp_path: Path) -> None:
     with Engine(duckdb.connect()) as engine, engine.con:
         ingest(engine, tmp_path, TERMS)
-        released = engine.release("2011Q1", k=2, theta="1", seed=1)
+        released = engine.release("2011Q1", k=2, theta="1", seed=1, ids="original")
         count = max(12, len(TERMS))
         written = {row[0]: row[1:3] for row in clinic.findings(TERMS, count)}
         found = engine.sql("SELECT f.visit_id, f.finding, f.drug FROM release_2011q1.finding AS f")

@@ -214,6 +214,7 @@ def attempts(engine: Engine, tmp_path: Path, made: Attempt, seeds: range) -> Non
 KINDS = [try_vaers, try_csv, try_parquet, try_tables]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", KINDS)
 def test_a_few_hostile_sources_are_refused_or_accounted_for(
     engine: Engine, tmp_path: Path, made: Attempt
@@ -221,6 +222,7 @@ def test_a_few_hostile_sources_are_refused_or_accounted_for(
     attempts(engine, tmp_path, made, FEW)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("made", KINDS)
 def test_many_hostile_sources_are_refused_or_accounted_for(
     engine: Engine, tmp_path: Path, made: Attempt

@@ -16,6 +16,8 @@ from support.released import content
 
 from srsql.engine.api.engine import Engine
 
+pytestmark = pytest.mark.slow
+
 QUARTERS = {"2011Q3": crowd(60), "2011Q4": crowd(60, first=31, version=2)}
 NAMES = {signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGHUP", signal.SIGINT: "Ctrl-C"}
 IMPORTING = """
@@ -96,12 +98,14 @@ def db(kept: Path, tmp_path: Path) -> Path:
     return copied(kept / "quarters", tmp_path / "w.duckdb", QUARTERS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [*NAMES])
 @pytest.mark.parametrize("module", ["srsql.cli", "duckdb", "srsql.engine.study"])
 def test_a_signal_while_modules_are_loaded_is_one_line(module: str, number: int) -> None:
     interrupted(run(IMPORTING, module, int(number)), number)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("stage", "number"),
     [("cases", signal.SIGTERM), ("grouping", signal.SIGHUP), ("checks", signal.SIGINT),
@@ -116,12 +120,14 @@ def test_a_signal_during_a_release_leaves_nothing(db: Path, stage: str, number: 
         assert content(engine.con) == before
 
 
+@pytest.mark.thorough
 def test_a_signal_under_nohup_is_ignored(db: Path) -> None:
     code = f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{STAGED}"
     done = run(code, "grouping", int(signal.SIGHUP), db)
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.thorough
 def test_a_kernel_that_does_not_come_back_is_not_waited_for(tmp_path: Path) -> None:
     left = tmp_path / "left"
     left.mkdir()
@@ -141,6 +147,7 @@ def test_a_kernel_that_does_not_come_back_is_not_waited_for(tmp_path: Path) -> N
     assert not left.exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", ["compare", "advise"])
 def test_a_comparison_that_is_ended_leaves_no_copy_and_never_has_one_among_its_results(
     db: Path, tmp_path: Path, command: str
@@ -173,6 +180,7 @@ def test_a_comparison_that_is_ended_leaves_no_copy_and_never_has_one_among_its_r
     assert not folder.exists()
 
 
+@pytest.mark.thorough
 def test_the_raw_text_of_a_killed_ingestion_goes_at_the_next_opening(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys\nfrom srsql.engine import ingest\nreal = ingest.extract_text\n"

@@ -26,6 +26,8 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.store.database_file import attached
 from srsql.engine.store.scratch import remove_leftovers
 
+pytestmark = pytest.mark.thorough
+
 RAW = b"MFR-"
 """In every raw report, and in nothing that is released."""
 OLD = Path(__file__).parents[1] / "fixtures" / "release_0_1" / "warehouse.duckdb.gz"

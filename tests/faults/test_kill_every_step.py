@@ -133,7 +133,12 @@ NAMED = ("commit", "link", "replace", "rename")
 """The steps before each of which a command is killed; of the others, which remove what nobody
 needs, some are taken."""
 EVERY = [(name, base) for name, kind in KINDS.items() for base in kind.bases]
-SAMPLE = [("restore", "lake"), ("forget", "file"), ("export", "file"), ("page", "file")]
+SAMPLE = [
+    pytest.param("restore", "lake", marks=pytest.mark.thorough),
+    pytest.param("forget", "file", marks=pytest.mark.thorough),
+    ("export", "file"),
+    ("page", "file"),
+]
 
 
 @dataclass
@@ -333,6 +338,7 @@ def spread(points: list[int], most: int) -> list[int]:
                                                for i in range(most)]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "base"), SAMPLE)
 def test_a_command_killed_at_some_steps_leaves_all_or_nothing_to_the_next_one(
     world: World, name: str, base: str
@@ -340,6 +346,7 @@ def test_a_command_killed_at_some_steps_leaves_all_or_nothing_to_the_next_one(
     kill_everywhere(world, name, base, 4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "base"), EVERY)
 def test_a_command_killed_at_any_step_leaves_all_or_nothing_to_the_next_one(
     world: World, name: str, base: str
@@ -367,6 +374,7 @@ MOST_KILLS = 3
 """Of one command, before it is left alone."""
 
 
+@pytest.mark.thorough
 def test_a_series_of_commands_killed_at_sampled_moments_comes_to_what_it_is_undisturbed(
     world: World,
 ) -> None:

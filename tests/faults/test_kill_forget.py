@@ -13,6 +13,8 @@ from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 
+pytestmark = pytest.mark.thorough
+
 SECRET = "ZQ9FX7LMPW3TTKH5VBN2RD8YC4JG6SE1"
 CHILD = """
 import os, signal, sys

@@ -14,6 +14,8 @@ from srsql.engine.ingest import ingest
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset
 
+pytestmark = pytest.mark.thorough
+
 CHILD = """
 import os, signal, sys
 from srsql.engine import ingest as ingestion

@@ -14,6 +14,8 @@ from support.quarters import crowd, write_quarter
 
 from srsql import Engine
 
+pytestmark = pytest.mark.thorough
+
 CHILD = """
 import os, signal, sys
 from srsql import Engine

@@ -17,7 +17,7 @@ from support.quarters import crowd
 from srsql import verify
 from srsql.engine.api.engine import Engine
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 POINTS = ["rows", "verification", "before the rename", "after the rename"]
 CHILD = """
 import os, signal, sys

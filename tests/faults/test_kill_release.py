@@ -15,6 +15,8 @@ from support.released import content, exported, schemas
 
 from srsql.engine.api.engine import Engine
 
+pytestmark = pytest.mark.slow
+
 STAGES = [
     "cases",
     "history",
@@ -54,7 +56,8 @@ with Engine(db) as engine:
     if point == "after the commit":
         die()
 """
-OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1}
+OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1, "ids": "original"}
+"""Original ids, which two warehouses have in common."""
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +88,7 @@ def test_the_stages_named_here_are_all_stages_of_a_release(db: Path) -> None:
     assert said == STAGES
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("point", [*STAGES, "before the commit", "after the commit"])
 def test_a_killed_release_leaves_all_or_nothing_and_a_rerun_is_the_same_release(
     db: Path, undisturbed: dict[str, str], point: str, tmp_path: Path
@@ -112,7 +116,7 @@ def test_a_killed_release_leaves_all_or_nothing_and_a_rerun_is_the_same_release(
         assert engine.sql("SELECT count(*) FROM srsql.release") == [(2,)]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.8, 0.95])
 def test_a_release_killed_at_any_time_leaves_all_or_nothing(
     db: Path, undisturbed: dict[str, str], share: float, tmp_path: Path

@@ -18,6 +18,8 @@ from srsql.engine.errors import IngestError, ReleaseError, WarehouseError
 from srsql.schemas import SchemaError, load_dataset, parse_dataset
 from srsql.udfs.grouping.feasibility import withhold_infeasible
 
+pytestmark = pytest.mark.thorough
+
 OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1, "allow_linkable": True}
 LEGACY = "\n".join(
     ["ISR$CASE$AGE$AGE_COD$GNDR_COD$WT$WT_COD", *(f"{n}${n}${20 + n}$YR$M$70$KG" for n in range(9))]
@@ -117,7 +119,7 @@ def test_a_withdrawal_outlives_the_file_that_told_of_it(engine: Engine, tmp_path
     engine.ingest(
         [write_quarter(tmp_path / "b", "2011Q4", crowd(30))], replace=True, allow_incomplete=True
     )
-    engine.release("2011Q4", **OPTIONS)
+    engine.release("2011Q4", **OPTIONS, ids="original")
     assert engine.sql("SELECT count(*) FROM release_2011q4.demo WHERE caseid = 7") == [(0,)]
 
 

@@ -215,6 +215,7 @@ def hole(path: Path) -> None:
         file.truncate(1 << 40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pipe, device, hole])
 def test_no_document_of_an_artifact_keeps_its_reader_waiting(
     artifact: Path, tmp_path: Path, kind: Callable[[Path], None]

@@ -77,6 +77,7 @@ MASKS: dict[str, Callable[[Path], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", MASKS)
 def test_definitions_of_a_stranger_are_made_anew_whatever_the_file_says_of_itself(
     db: Path, mask: str
@@ -113,6 +114,7 @@ def test_definitions_that_were_compared_once_are_known_again_and_no_others(
     assert compared == [True, False, False]
 
 
+@pytest.mark.slow
 def test_pseudonyms_of_a_prepared_warehouse_are_no_original_ids(db: Path) -> None:
     prepare(db, MASKS["a pseudonym is the id itself"](db))
     with Engine(db) as engine:
@@ -200,6 +202,7 @@ def test_questions_are_answered_by_a_duckdb_that_opens_no_other_file(
         own.con.execute(f"COPY (SELECT 1) TO '{own.scratch / 'own.csv'}'")
 
 
+@pytest.mark.slow
 def test_copies_of_a_warehouse_have_the_definitions_of_this_version(
     db: Path, tmp_path: Path
 ) -> None:
@@ -213,6 +216,7 @@ def test_copies_of_a_warehouse_have_the_definitions_of_this_version(
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_definition_can_be_left_out_added_or_worded_otherwise() -> None:
     due = made_here._due_definitions(definitions())
     with duckdb.connect() as con:

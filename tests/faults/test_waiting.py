@@ -22,6 +22,8 @@ from srsql.engine.steward.migrate import migrate
 from srsql.engine.store import database_file
 from srsql.engine.store.database_file import Wait
 
+pytestmark = pytest.mark.thorough
+
 HOLD = (
     "import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only=sys.argv[2] == 'r'); print(1, "
     "flush=True); input()"

@@ -24,6 +24,7 @@ def read(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_ratios_are_the_published_ones_and_chances_agree_with_them(sql: Any) -> None:
     cells = [(row["drug"], row["reaction"], int(row["n"])) for row in read("statin46.csv")]
     sql.table("cells", "drug VARCHAR, reaction VARCHAR, n BIGINT", cells)

@@ -47,6 +47,7 @@ def known_as(sex: str, age: int) -> list[str]:
     return ["--qid", f"sex={sex}", "--qid", f"age={age}"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["table_2", "table_3"])
 def test_the_ss_cases_are_16_17_and_21_of_2011q2(
     table: str, request: pytest.FixtureRequest

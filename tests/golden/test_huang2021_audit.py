@@ -65,6 +65,7 @@ def group(found: dict[str, Any], quarter: str, number: int) -> dict[str, Any]:
     return dict(evidence)
 
 
+@pytest.mark.slow
 def test_table_2_is_safe_against_b_f_and_l(table_2: Any) -> None:
     found = audit(table_2, "b,f,l")
     assert found["safe"]
@@ -85,6 +86,7 @@ def test_md_of_the_newest_quarter_is_not_evaluated(table_2: Any) -> None:
     assert [list(found[quarter]["not_evaluated"]) for quarter in QUARTERS] == [[], [], ["md"]]
 
 
+@pytest.mark.slow
 def test_table_2_fails_against_ss_in_2011q2_group_3(table_2: Any) -> None:
     found = audit(table_2, "ss")
     assert not found["safe"]
@@ -92,6 +94,7 @@ def test_table_2_fails_against_ss_in_2011q2_group_3(table_2: Any) -> None:
     assert group(found, "2011Q2", 3)["ss_share"] == 1
 
 
+@pytest.mark.slow
 def test_table_3_is_not_safe(table_3: Any) -> None:
     found = audit(table_3, "b,f,l,md,ss")
     assert not found["safe"]
@@ -99,11 +102,13 @@ def test_table_3_is_not_safe(table_3: Any) -> None:
     assert group(found, "2011Q1", 1)["remaining"] == 2
 
 
+@pytest.mark.slow
 def test_case_18_of_table_3_lies_outside_its_region(table_2: Any, table_3: Any) -> None:
     assert figures(audit(table_2, "b,f,l"), "outside") == [(0,), (0,), (0,)]
     assert figures(audit(table_3, "b,f,l"), "outside") == [(0,), (1,), (0,)]
 
 
+@pytest.mark.slow
 def test_table_3_breaks_alpha_only_in_what_remains(table_3: Any) -> None:
     assert figures(audit(table_3, "ss"), "ssg") == [(0,), (0,), (0,)]
     found = audit(table_3, "b,f,l,md,ss")
@@ -111,11 +116,13 @@ def test_table_3_breaks_alpha_only_in_what_remains(table_3: Any) -> None:
         assert group(found, "2011Q2", number)["ss_share"] == pytest.approx(1 / 3)
 
 
+@pytest.mark.slow
 def test_both_tables_break_qid_bounding(table_2: Any, table_3: Any) -> None:
     assert figures(audit(table_2, "b,f,l"), "qid_bounding") == [(0,), (2,), (0,)]
     assert figures(audit(table_3, "b,f,l"), "qid_bounding") == [(0,), (2,), (1,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "attacks", "expected"),
     [
@@ -138,7 +145,8 @@ def test_a_series_without_bounds_says_which_to_give(table_2: Any) -> None:
     assert "--k" in answer.err
 
 
-@pytest.mark.parametrize("scope", ["group", "match"])
+@pytest.mark.slow
+@pytest.mark.parametrize("scope", [pytest.param("group", marks=pytest.mark.thorough), "match"])
 def test_without_originals_a_47_year_old_male_of_2011q1_could_have_been(
     imported: Callable[..., Any], scope: str
 ) -> None:

@@ -40,6 +40,7 @@ def test_the_measures_of_a_known_table() -> None:
     assert all(found[f"signal_{name}"] for name in ("prr", "mhra", "ror", "ic"))
 
 
+@pytest.mark.thorough
 def test_the_rules_of_table_5_run_on_a_synthetic_series(tmp_path: Path) -> None:
     archives = synthesize(tmp_path, quarter_range("2011Q1", "2011Q2"), cases=400, seed=1)
     with Engine(tmp_path / "w.duckdb") as engine:

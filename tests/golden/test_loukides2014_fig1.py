@@ -112,6 +112,7 @@ def test_the_first_split_is_on_296_00_the_most_frequent_code_of_a_constraint() -
     assert {i for i, r in enumerate(FIG_1.records) if "296.00" in r} == P1
 
 
+@pytest.mark.slow
 def test_horpart_makes_the_two_clusters_of_fig_11(fig_4: Desk) -> None:
     assert fig_4.clusters() == [P1, P2]
     clusters = oracle.horpart(FIG_1.baskets, [0] * 10, FIG_1.constraints, frozenset(), MAX_SIZE, K)
@@ -207,6 +208,7 @@ def test_each_code_to_share_is_in_two_records_of_each_cluster() -> None:
         assert [FIG_1.support({code}, cluster) for cluster in (P1, P2)] == [2, 2]
 
 
+@pytest.mark.slow
 def test_refining_shares_834_0_and_944_01_between_both_clusters(fig_10: Desk) -> None:
     assert fig_10.joints() == {1: {1, 2}}
     assert {joint: coded(chunks) for joint, chunks in fig_10.shared().items()} == {1: [HAND]}

@@ -25,6 +25,7 @@ def excluded(found: dict[str, Any]) -> dict[str, set[str]]:
     return {e["name"]: {one["case_id"] for one in e["excluded"]} for e in found["exclusions"]}
 
 
+@pytest.mark.slow
 def test_backward_attack_on_a_male_of_37(table_1: Any) -> None:
     found = table_1.attack("2011Q3", "--qid", "sex=Male", "--qid", "age=37")
     assert candidates(found) == {"1", "3", "7", "12"}
@@ -58,6 +59,7 @@ def test_each_exclusion_tells_where_the_case_was_seen(table_1: Any) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", ["group", "match"])
 def test_an_audit_without_originals_finds_the_groups_of_the_examples(
     table_1: Any, scope: str

@@ -274,6 +274,7 @@ models = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(
     problem=problems(),
@@ -307,6 +308,7 @@ def test_several_patterns_at_a_time_have_the_groups_of_the_kernel_each(
     }
 
 
+@pytest.mark.thorough
 @REPEATABLE
 @given(problem=problems(), rules=models, effort=st.sampled_from(["fast", "full"]))
 def test_the_macro_refines_the_groups_of_all_patterns_as_the_kernel_does(

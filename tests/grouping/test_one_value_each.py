@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.lanes import thorough_but
 from support.persons import suspect
 
 from srsql import Engine
 from srsql.engine.grouping import cases
+
+pytestmark = pytest.mark.slow
 
 DATASET = """
 name = "visits"
@@ -84,12 +87,18 @@ def series(folder: Path, text: str, model: str, visits: int, **options: Any) -> 
     return {**kept, "shown": shown}
 
 
-@pytest.mark.parametrize("id_type", ["integer", "text"])
 @pytest.mark.parametrize(
-    ("report_id", "visits", "sole"),
-    [("patient_id", 1, True), ("visit_id", 1, True), ("visit_id", 3, False)],
+    ("model", "report_id", "visits", "sole", "id_type"),
+    thorough_but(
+        [("k-anonymity", "patient_id", 1, True, "text"), ("ms", "patient_id", 1, True, "integer")],
+        (
+            (model, *reports, id_type)
+            for model in ("k-anonymity", "ms")
+            for reports in (("patient_id", 1, True), ("visit_id", 1, True), ("visit_id", 3, False))
+            for id_type in ("integer", "text")
+        ),
+    ),
 )
-@pytest.mark.parametrize("model", ["k-anonymity", "ms"])
 def test_what_is_there_once_is_what_gathering_makes_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, report_id: str, visits: int,
     sole: bool, id_type: str,

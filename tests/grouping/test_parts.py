@@ -104,6 +104,7 @@ def tables(sql: Any, rows: Sequence[MemberRow], spans: Sequence[int]) -> tuple[s
     return profiles, boxes, attributes
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(
     world=cuttings(), most=st.sampled_from([None, 1, 2, 3, 5]), least=st.sampled_from([1, 2, 4, 30])
@@ -168,6 +169,7 @@ def test_the_row_of_a_part_has_its_cases_and_their_boxes_and_values(sql: Any) ->
     assert second[3] is None
 
 
+@pytest.mark.thorough
 @REPEATABLE
 @given(
     ages=st.lists(st.integers(0, 30), min_size=6, max_size=18),

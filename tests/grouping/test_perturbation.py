@@ -15,6 +15,8 @@ from oracles.trees import trees
 
 from srsql.schemas.hierarchy import build_hierarchy
 
+pytestmark = pytest.mark.slow
+
 
 @REPEATABLE
 @given(trees(), st.data())

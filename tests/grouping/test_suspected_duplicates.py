@@ -56,6 +56,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
 PAIRS = "SELECT case_id, other_case_id, probability FROM srsql.suspected_duplicate ORDER BY ALL"
 
 
+@pytest.mark.thorough
 def test_planted_duplicates_are_found_and_hardly_anything_else(db: Path) -> None:
     with Engine(db, read_only=True) as engine:
         found = {(one, other) for one, other, p in engine.sql(PAIRS) if p >= 0.99}
@@ -64,6 +65,7 @@ def test_planted_duplicates_are_found_and_hardly_anything_else(db: Path) -> None
     assert len(found - planted) <= 2
 
 
+@pytest.mark.thorough
 def test_a_second_search_finds_the_same_to_the_last_digit(db: Path) -> None:
     with Engine(db) as engine:
         before = engine.sql(PAIRS)
@@ -78,6 +80,7 @@ def test_a_second_search_finds_the_same_to_the_last_digit(db: Path) -> None:
             assert at.largest == max(sizes.values())
 
 
+@pytest.mark.thorough
 def test_the_command_tells_both_thresholds(db: Path) -> None:
     told = srsql("duplicates", "--db", db)
     assert told.code == 0
@@ -85,6 +88,7 @@ def test_the_command_tells_both_thresholds(db: Path) -> None:
     assert "suspected, not proved" in told.out
 
 
+@pytest.mark.thorough
 def test_a_forgotten_case_is_in_no_pair(db: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.duckdb"
     copy.write_bytes(db.read_bytes())
@@ -94,6 +98,7 @@ def test_a_forgotten_case_is_in_no_pair(db: Path, tmp_path: Path) -> None:
         assert engine.sql(PAIRS)
 
 
+@pytest.mark.thorough
 def test_an_unknown_column_is_one_line_that_names_those_there_are(db: Path) -> None:
     with (
         Engine(db) as engine,
@@ -102,6 +107,7 @@ def test_an_unknown_column_is_one_line_that_names_those_there_are(db: Path) -> N
         engine.duplicates(country="land")
 
 
+@pytest.mark.thorough
 def test_too_few_cases_are_refused(tmp_path: Path) -> None:
     pytest.importorskip("splink")
     with Engine(tmp_path / "w.duckdb") as engine:
@@ -110,6 +116,7 @@ def test_too_few_cases_are_refused(tmp_path: Path) -> None:
             engine.duplicates()
 
 
+@pytest.mark.thorough
 def test_without_splink_one_line_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +151,7 @@ def test_a_long_chain_of_pairs_is_one_person(sql: Any) -> None:
     assert dict(found) == dict.fromkeys(cases, "0000")
 
 
+@pytest.mark.thorough
 def test_a_withdrawn_case_is_searched_too_since_it_may_be_out(tmp_path: Path) -> None:
     """Or else the other case of that person would be new in the next quarter."""
     pytest.importorskip("splink")
@@ -157,6 +165,7 @@ def test_a_withdrawn_case_is_searched_too_since_it_may_be_out(tmp_path: Path) ->
         assert ("1", "1001") in {(one, other) for one, other, _ in engine.sql(PAIRS)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("missing", ["terms", "values", "nothing"])
 def test_cases_of_which_hardly_anything_is_known_or_all_are_alike_can_be_searched(
     tmp_path: Path, missing: str
@@ -182,6 +191,7 @@ def test_cases_of_which_hardly_anything_is_known_or_all_are_alike_can_be_searche
         assert made.pairs <= 40 * 39 // 2
 
 
+@pytest.mark.thorough
 def test_in_a_lake_the_same_is_found_and_changed_bytes_are_refused(
     db: Path, tmp_path: Path
 ) -> None:

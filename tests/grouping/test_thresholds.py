@@ -35,6 +35,7 @@ def theta_frequency(sql: Any, cases: Mapping[str, int]) -> dict[str, Fraction]:
     return {terms[number]: Fraction(num, den) for number, num, den in found}
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(st.dictionaries(st.text("AB É'", min_size=1, max_size=4), st.integers(1, 4), max_size=41))
 def test_the_frequency_policy_is_the_papers_with_tenths_rounded_to_the_safe_side(

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.archives import demo, faers, unpack
@@ -14,6 +15,8 @@ from srsql.engine.errors import IngestError
 from srsql.engine.ingest import IngestOptions, ingest
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset
+
+pytestmark = pytest.mark.thorough
 
 SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 DATASET = load_dataset("faers")

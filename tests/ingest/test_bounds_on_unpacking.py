@@ -18,6 +18,8 @@ from srsql.engine.ingest.sources import most_unpacked
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset, parse_dataset
 
+pytestmark = pytest.mark.slow
+
 HEADER = b"primaryid$caseid$age$sex\n"
 LINE = b"1$1$$$$$$$$$$$$$$$$$$$$\n"
 
@@ -58,6 +60,7 @@ def test_a_small_zip_that_takes_gigabytes_is_refused_before_anything_is_written(
     refused(source, "1MB")
 
 
+@pytest.mark.thorough
 def test_with_a_yes_it_is_taken(tmp_path: Path) -> None:
     source = pack(tmp_path / "q.zip", faers())
     assert "takes" in refused(source, "100")
@@ -141,6 +144,7 @@ def test_the_bound_follows_from_the_size_of_the_zip_or_what_is_said(
     assert most_unpacked(text, packed) == bound
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", ["", "much", "-1", "0", "1e9", "5 PB"])
 def test_a_bound_that_is_no_size_is_refused(tmp_path: Path, text: str) -> None:
     source = pack(tmp_path / "q.zip", faers())
@@ -149,6 +153,7 @@ def test_a_bound_that_is_no_size_is_refused(tmp_path: Path, text: str) -> None:
     assert "--max-unpacked" in answer.err
 
 
+@pytest.mark.thorough
 def test_a_parquet_file_of_very_many_equal_values_is_refused(tmp_path: Path) -> None:
     (tmp_path / "wards.csv").write_text("node,parent\nAny,\nA,Any\n")
     text = """

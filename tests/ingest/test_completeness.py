@@ -19,6 +19,8 @@ from srsql.engine.ingest.completeness import warnings
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset
 
+pytestmark = pytest.mark.slow
+
 Take = Callable[..., IngestedPeriod]
 
 
@@ -67,6 +69,7 @@ def test_one_in_a_hundred_may_lack_a_row_and_is_counted(
     assert again.required == done.required
 
 
+@pytest.mark.thorough
 def test_what_is_allowed_is_told_by_command_status_manifests_and_both_pages(
     tmp_path: Path,
 ) -> None:
@@ -87,6 +90,7 @@ def test_what_is_allowed_is_told_by_command_status_manifests_and_both_pages(
         assert "reports of the source without a row in reac" in engine.report("2021Q1").html
 
 
+@pytest.mark.thorough
 def test_a_release_with_noise_tells_no_figure_of_the_source(tmp_path: Path) -> None:
     archive = pack(tmp_path / "q.zip", quarter(150, {"reac": 50}))
     with Engine(tmp_path / "w.duckdb") as engine:
@@ -106,6 +110,7 @@ def test_a_whole_quarter_has_no_such_entry(tmp_path: Path) -> None:
         assert engine.status().incomplete == []
 
 
+@pytest.mark.thorough
 def test_a_range_that_is_taken_in_on_the_way_is_as_strict(tmp_path: Path) -> None:
     pack(tmp_path / "faers_ascii_2021q1.zip", quarter(60, {}))
     pack(tmp_path / "faers_ascii_2021q2.zip", quarter(60, {"drug": 30}, "21Q2"))
@@ -113,6 +118,7 @@ def test_a_range_that_is_taken_in_on_the_way_is_as_strict(tmp_path: Path) -> Non
         engine.release_range("2021Q1:2021Q2", sources=[tmp_path], theta=1, k=2, seed=1)
 
 
+@pytest.mark.thorough
 def test_a_replacement_forgets_what_the_first_source_lacked(tmp_path: Path) -> None:
     cut = pack(tmp_path / "cut.zip", quarter(150, {"reac": 50}))
     whole = pack(tmp_path / "whole.zip", quarter(150, {}))
@@ -122,6 +128,7 @@ def test_a_replacement_forgets_what_the_first_source_lacked(tmp_path: Path) -> N
         assert (done.required, engine.status().incomplete) == ((), [])
 
 
+@pytest.mark.thorough
 def test_reports_in_a_lake_are_held_to_the_same(tmp_path: Path) -> None:
     archive = pack(tmp_path / "q.zip", quarter(150, {"reac": 50}))
     with Engine(tmp_path / "w.duckdb") as engine:
@@ -131,6 +138,7 @@ def test_reports_in_a_lake_are_held_to_the_same(tmp_path: Path) -> None:
         assert len(engine.status().incomplete) == 1
 
 
+@pytest.mark.thorough
 def test_rows_a_report_far_from_the_quarter_before_are_a_warning(tmp_path: Path) -> None:
     before = pack(tmp_path / "a.zip", quarter(150, {}, "21Q1", drugs=4))
     same = pack(tmp_path / "b.zip", quarter(300, {}, "21Q2", drugs=3))

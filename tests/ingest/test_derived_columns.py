@@ -59,6 +59,7 @@ def expected(told: dict[str, object]) -> tuple[object, ...]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lake", [False, True])
 def test_a_report_has_what_the_rules_make_of_its_rows(tmp_path: Path, lake: bool) -> None:
     dataset = write_ward(tmp_path)
@@ -101,6 +102,7 @@ def test_a_report_has_what_the_rules_make_of_its_rows(tmp_path: Path, lake: bool
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_release_shows_coarse_columns_and_never_a_date(tmp_path: Path) -> None:
     dataset = write_ward(tmp_path)
     write_rows(tmp_path, random.Random(4), 300)

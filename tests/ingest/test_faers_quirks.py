@@ -13,6 +13,8 @@ from srsql.engine.ingest import IngestedFile, IngestedPeriod, ingest
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset
 
+pytestmark = pytest.mark.thorough
+
 Take = Callable[..., IngestedPeriod]
 
 

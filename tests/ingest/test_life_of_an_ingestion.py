@@ -20,6 +20,8 @@ from srsql.engine.ingest.sources import Member
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset, parse_dataset
 
+pytestmark = pytest.mark.slow
+
 Take = Callable[..., IngestedPeriod]
 
 
@@ -66,6 +68,7 @@ def test_a_different_file_is_refused_unless_it_replaces(take: Take, warehouse: W
     assert take(other).status == "unchanged"
 
 
+@pytest.mark.thorough
 def test_quarters_live_side_by_side_and_datasets_too(take: Take, warehouse: Warehouse) -> None:
     take(faers("21Q1"))
     take(faers("21Q2"))
@@ -164,6 +167,7 @@ def test_a_given_week_never_contradicts_that_of_the_file_names(take: Take) -> No
     assert take(of_a_week, period="2021W07").quarter == "2021W07"
 
 
+@pytest.mark.thorough
 def test_a_directory_of_zips_is_all_of_them(warehouse: Warehouse, tmp_path: Path) -> None:
     folder = tmp_path / "all"
     folder.mkdir()
@@ -217,6 +221,7 @@ def test_what_goes_wrong_with_a_file_that_is_unpacked_ahead_changes_nothing(
     assert threading.active_count() == threads
 
 
+@pytest.mark.thorough
 def test_the_workspace_is_removed_and_leftovers_of_a_killed_run_with_it(tmp_path: Path) -> None:
     db = tmp_path / "test.duckdb"
     leftover = tmp_path / "test.duckdb.tmp" / "ingest-0-killed"
@@ -228,6 +233,7 @@ def test_the_workspace_is_removed_and_leftovers_of_a_killed_run_with_it(tmp_path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.zip", "test.duckdb"]
 
 
+@pytest.mark.thorough
 def test_a_line_longer_than_the_limit_is_refused(
     take: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -242,6 +248,7 @@ def test_a_line_just_below_the_limit_is_read(take: Take, warehouse: Warehouse) -
     assert warehouse.rows("SELECT length(drugname) FROM raw_faers.drug") == [(len(name),), (1,)]
 
 
+@pytest.mark.thorough
 def test_line_numbers_hold_on_a_big_file_with_several_threads(tmp_path: Path) -> None:
     con = duckdb.connect()
     con.execute("SET preserve_insertion_order = false")

@@ -87,6 +87,7 @@ def test_a_mutated_file_is_read_as_by_the_contract_and_no_value_holds_another_re
     assert (several > 20) == kind.quoted
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_of_twenty_thousand_mutations_none_makes_a_record_hold_another(
     warehouse: Warehouse, tmp_path: Path, kind: Kind

@@ -79,6 +79,7 @@ def test_narratives_hold_line_ends_doubled_quotes_and_cp1252(
     }
 
 
+@pytest.mark.slow
 def test_unpivoted_columns_become_rows_and_records_are_counted_once(
     take: Take, warehouse: Warehouse
 ) -> None:

@@ -109,6 +109,7 @@ def test_the_records_of_large_files_of_quotes_are_those_of_the_contract(
         check(warehouse, tmp_path, *large_file(seed))
 
 
+@pytest.mark.thorough
 def test_the_records_of_many_large_files_of_quotes_are_those_of_the_contract(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:

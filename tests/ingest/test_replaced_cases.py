@@ -48,7 +48,10 @@ def changed(reports: list[Report], rng: random.Random) -> list[Report]:
     return made
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in (1, 2, 3))]
+)
 def test_absent_and_changed_cases_are_those_of_plain_python(
     engine: Engine, tmp_path: Path, seed: int
 ) -> None:
@@ -74,6 +77,7 @@ def test_absent_and_changed_cases_are_those_of_plain_python(
     assert engine.sql("FROM srsql.compared_ingestion") == [(2,)]
 
 
+@pytest.mark.thorough
 def test_a_source_with_the_same_cases_changes_none(engine: Engine, tmp_path: Path) -> None:
     reports = crowd(20)
     engine.ingest([write_quarter(tmp_path / "old", "2011Q3", reports)])

@@ -21,6 +21,7 @@ from srsql.engine.store.statements import SPACE, SPACES
 TEXTS = st.text(alphabet=[*"0129a-T ", "\u00a0", "\t", "Q"], max_size=12)
 
 
+@pytest.mark.thorough
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     text=st.text(alphabet=["a", " ", "\n", '"', "$", "é", RETURN], max_size=40),

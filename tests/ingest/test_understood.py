@@ -193,6 +193,7 @@ def test_exactly_five_percent_is_taken_in_and_is_shown(put: Put, tmp_path: Path)
     assert "values of age not understood" in run.out
 
 
+@pytest.mark.slow
 def test_what_was_understood_is_kept_in_the_catalog_and_told_by_the_manifest(
     tmp_path: Path,
 ) -> None:
@@ -214,6 +215,7 @@ def test_what_was_understood_is_kept_in_the_catalog_and_told_by_the_manifest(
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", ["parquet", "table"])
 def test_every_reader_counts_its_columns(tmp_path: Path, reader: str) -> None:
     text = TOML.replace("SOURCE", 'null = ["NULL"]').replace("AGE", "")
@@ -265,6 +267,7 @@ def plain_age(text: str, decimal: str, *, with_unit: bool) -> tuple[bool, int | 
     return True, int(years) if years >= 0 and int(years) <= 120 else None
 
 
+@pytest.mark.thorough
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     values=st.lists(VALUES, min_size=1, max_size=12),

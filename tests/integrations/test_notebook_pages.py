@@ -16,6 +16,7 @@ QUARTO = ROOT / "integrations" / "quarto" / "artifact.qmd"
 CELL = re.compile(r"^```\{python\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(
     not all(map(find_spec, ("nbclient", "ipykernel", "sql"))),
     reason="nbclient, ipykernel and jupysql are not installed (.ci/integrations has them)",
@@ -31,6 +32,7 @@ def test_the_notebook_of_jupysql_shows_what_comes_out() -> None:
     assert ran.returncode == 0, ran.stderr
 
 
+@pytest.mark.thorough
 def test_the_cells_of_the_quarto_page_run_in_order(tmp_path: Path) -> None:
     cells = CELL.findall(QUARTO.read_text(encoding="utf-8"))
     (tmp_path / "page.py").write_text("\n".join(cells), encoding="utf-8")
@@ -48,6 +50,7 @@ def test_the_cells_of_the_quarto_page_run_in_order(tmp_path: Path) -> None:
     assert re.fullmatch(r"[\d,]+ pairs of at least three cases", printed[-1])
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("quarto") is None, reason="quarto is not on PATH")
 def test_quarto_renders_the_page(tmp_path: Path) -> None:
     shutil.copy(QUARTO, tmp_path)

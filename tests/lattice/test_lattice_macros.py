@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import permutations
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
@@ -133,6 +134,7 @@ def test_each_record_of_a_class_is_one_row_with_a_number_of_its_own(
     assert Counter(row[1:] for row in rows) == Counter(made)
 
 
+@pytest.mark.thorough
 def test_every_order_of_the_rows_is_as_likely_as_any_other(sql: Any) -> None:
     name = fill(sql, "lat_made", ("class_no INTEGER", "value INTEGER", "records BIGINT"),
                 [(0, 0, 1), (1, 0, 1), (2, 0, 1)])  # fmt: skip

@@ -18,9 +18,11 @@ from srsql.engine.errors import CheckFailedError, PublishError, ReleaseError, Sr
 from srsql.engine.lattice import cube, ipa
 from srsql.engine.risk.group_queries import GroupQuestion, by_age_group
 
+pytestmark = pytest.mark.slow
+
 MODELS: list[tuple[str, dict[str, Any]]] = [
-    ("ipa", {}),
-    ("ipa", {"calibration": "paper"}),
+    pytest.param("ipa", {}, marks=pytest.mark.thorough),
+    pytest.param("ipa", {"calibration": "paper"}, marks=pytest.mark.thorough),
     ("full-domain", {}),
     ("dp-histogram", {}),
 ]
@@ -64,6 +66,7 @@ def test_full_domain_keeps_every_record_in_classes_of_k(engine: Engine) -> None:
     assert terms["only one has it"] == 1
 
 
+@pytest.mark.thorough
 def test_the_losses_of_the_lattice_are_measured(engine: Engine) -> None:
     engine.release("2011Q1", model="ipa", calibration="paper", **COMMON)
     rows = {(row.measure, row.scope): row for row in engine.metrics("2011Q1")}
@@ -93,6 +96,7 @@ def test_what_is_expected_of_the_draw_is_the_mean_by_equation_12(engine: Engine)
     assert rows["il", "expected"].total == 8
 
 
+@pytest.mark.thorough
 def test_nothing_is_expected_of_a_choice_whose_chances_nobody_can_tell(engine: Engine) -> None:
     """The sound choice is made by noise; the others make none, so that one node is all there is."""
     for model, told in (("ipa", False), ("full-domain", True), ("dp-histogram", True)):
@@ -138,6 +142,7 @@ def test_publish_refuses_what_nobody_could_verify(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.thorough
 def test_a_draft_is_checked_again_and_confirmed_and_a_series_goes_on(engine: Engine) -> None:
     engine.release("2011Q1", model="full-domain", draft=True, **COMMON)
     engine.release("2011Q1", model="full-domain", draft=True, **COMMON)  # replaces the first
@@ -150,6 +155,7 @@ def test_a_draft_is_checked_again_and_confirmed_and_a_series_goes_on(engine: Eng
     assert found == [("2011Q1", 160), ("2011Q2", 160)]
 
 
+@pytest.mark.thorough
 def test_a_quarter_of_a_range_with_too_few_cases_becomes_an_empty_release(engine: Engine) -> None:
     made = engine.release_range("2011Q1:2011Q2", model="full-domain", k=1000, **COMMON)
     assert [one.rows for one in made.released] == [{"released_rows": 0}] * 2

@@ -31,6 +31,8 @@ from srsql.engine.errors import (
 from srsql.engine.grouping.patterns import Grouping
 from srsql.engine.models.comparators import AlphaK, Comparator, LDiversity
 
+pytestmark = pytest.mark.thorough
+
 QUARTER, VIEWS = "2011Q4", "release_2011q4"
 OF_REPORTS = ("k-anonymity", "alpha-k", "l-diversity")
 SEX = ms.Categorical((None, 0, 0))
@@ -133,26 +135,39 @@ ATTRIBUTES = [ms.Numeric(120), ms.Numeric(400), SEX]
 
 
 def test_k_anonymity_publishes_the_groups_of_the_oracle_over_reports(mixed: Engine) -> None:
-    mixed.release(QUARTER, model="k-anonymity", k=4, theta="0.4", seed=1, refine="off")
+    mixed.release(
+        QUARTER, model="k-anonymity", k=4, theta="0.4", seed=1, refine="off", ids="original"
+    )
     found = comparators.by_loss(records(patients()), ATTRIBUTES, 4, first_of(80))
     assert by_region(mixed) == oracle_regions(patients(), found)
 
 
 def test_xy_anonymity_publishes_the_groups_of_the_oracle_over_cases(mixed: Engine) -> None:
-    mixed.release(QUARTER, model="xy-anonymity", k=4, theta="0.4", seed=1, refine="off")
+    mixed.release(
+        QUARTER, model="xy-anonymity", k=4, theta="0.4", seed=1, refine="off", ids="original"
+    )
     found = comparators.by_loss(super_records(patients()), ATTRIBUTES, 4, first_of(60))
     assert by_region(mixed) == oracle_regions(patients(), found, "caseid")
 
 
 def test_alpha_k_publishes_the_groups_of_the_oracle_over_reports(mixed: Engine) -> None:
-    mixed.release(QUARTER, model="alpha-k", k=4, alpha="1/3", theta="0.4", seed=1, refine="off")
+    mixed.release(
+        QUARTER,
+        model="alpha-k",
+        k=4,
+        alpha="1/3",
+        theta="0.4",
+        seed=1,
+        refine="off",
+        ids="original",
+    )
     alpha = Fraction(1, 3)
     found = comparators.by_alpha(records(patients()), ATTRIBUTES, 4, alpha, first_of(80))
     assert by_region(mixed) == oracle_regions(patients(), found)
 
 
 def test_l_diversity_publishes_the_partition_of_the_oracle(mixed: Engine) -> None:
-    mixed.release(QUARTER, model="l-diversity", l=3, theta="0.4", refine="off")
+    mixed.release(QUARTER, model="l-diversity", l=3, theta="0.4", refine="off", ids="original")
     ordered = sorted(patients(), key=lambda r: (r.caseid, r.primaryid))
     numbers = {t: n for n, t in enumerate(sorted({t for r in ordered for t in (*r.pt, *r.indi)}))}
     held = [({numbers[t] for t in r.indi}, {numbers[t] for t in r.pt}) for r in ordered]
@@ -268,7 +283,9 @@ def test_a_report_can_be_withheld_beside_a_released_one_of_its_case(
     lone = replace(next_version(crowd(1)[0]), wt="", age="", sex="")
     made = copied(kept / "lone", tmp_path / "w.duckdb", {QUARTER: [*crowd(40), lone]})
     with Engine(made) as engine:
-        found = engine.release(QUARTER, model="k-anonymity", k=4, theta="0.4", seed=1, refine="off")
+        found = engine.release(
+            QUARTER, model="k-anonymity", k=4, theta="0.4", seed=1, refine="off", ids="original"
+        )
         assert found.manifest["withheld"] == {"pattern_too_small": {"cases": 1, "reports": 1}}
         assert found.manifest["reports"] == {"released": 40, "withheld": 1}
         assert lone.primaryid not in {r for group in by_region(engine).values() for r in group}

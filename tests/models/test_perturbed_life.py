@@ -19,12 +19,15 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, ReleaseError
 from srsql.schemas import load_dataset
 
+pytestmark = pytest.mark.thorough
+
 CASES = range(1, 61)
 OPTIONS: dict[str, Any] = {
     "k": 3,
     "theta": "0.5",
     "seed": 1,
     "allow_linkable": True,
+    "ids": "original",
     "model": "ppms-dp-all",
 }
 RETURNING = range(1, 21)
@@ -39,7 +42,8 @@ def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
             [
                 write_quarter(folder, "2011Q1", people(CASES)),
                 write_quarter(folder, "2011Q2", people(RETURNING, 2) + people(range(101, 131), 2)),
-            ]
+            ],
+            allow_incomplete=True,
         )
     return folder / "w.duckdb"
 

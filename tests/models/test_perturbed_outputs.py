@@ -15,6 +15,8 @@ from srsql import verify
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import PublishError, QueryError
 
+pytestmark = pytest.mark.thorough
+
 QUARTER = QUARTERS[0]
 OPTIONS: dict[str, Any] = {
     "k": 3,

@@ -20,10 +20,12 @@ from support.released import rows
 
 from srsql.engine.api.engine import Engine
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 MODELS = ("ppms-dp-num", "ppms-dp-all", "msdp-num", "msdp-all")
 THETA = Fraction(1, 2)
-DEFAULTS: dict[str, Any] = {"k": K, "theta": str(THETA), "on_infeasible": "withhold", "seed": 3}
+DEFAULTS: dict[str, Any] = {
+    "k": K, "theta": str(THETA), "on_infeasible": "withhold", "seed": 3, "ids": "original"
+}  # fmt: skip
 WORLD = series(5)
 
 

@@ -125,6 +125,7 @@ def test_measures_of_a_small_house_are_those_counted_by_hand(tmp_path: Path) -> 
     }  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_a_figure_above_its_budget_and_a_changed_formatter_are_told(tmp_path: Path) -> None:
     folder = tmp_path / ".ci"
     folder.mkdir()

@@ -21,6 +21,8 @@ from srsql.engine.terms.policies import UtilityPolicy
 from srsql.udfs.terms.generalizing import generalize, loss
 from srsql.udfs.terms.km_anonymity import RankedBaskets, rare_sets
 
+pytestmark = pytest.mark.slow
+
 MANY, SOME = settings(REPEATABLE, max_examples=80), settings(REPEATABLE, max_examples=20)
 
 

@@ -29,6 +29,8 @@ from srsql.engine.release import release
 from srsql.engine.release.exposure import Exposure
 from srsql.engine.steward import correct
 
+pytestmark = pytest.mark.thorough
+
 SEQUENCES = int(os.environ.get("SRSQL_SEQUENCES", "12"))
 FIRST = int(os.environ.get("SRSQL_SEQUENCES_FROM", "0"))
 PER_WAREHOUSE = 6

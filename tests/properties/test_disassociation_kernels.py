@@ -19,6 +19,8 @@ from srsql.udfs.terms.horizontal import Baskets, split_records
 from srsql.udfs.terms.km_anonymity import may_join
 from srsql.udfs.terms.vertical import group_holdings, random_permutations, vertical_chunks
 
+pytestmark = pytest.mark.slow
+
 Records = list[frozenset[int]]
 
 

@@ -15,6 +15,8 @@ from oracles.examples import REPEATABLE
 from support.baskets import Desk
 from support.disassociation_cases import Case, cases, crowds
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def desk() -> Iterator[Desk]:

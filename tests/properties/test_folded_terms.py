@@ -55,6 +55,7 @@ def asked(**given: Any) -> dict[str, Any]:
     return usual | given
 
 
+@pytest.mark.thorough
 @settings(REPEATABLE, max_examples=4)
 @given(seed=st.integers(0, 10**6))
 def test_no_region_is_above_a_threshold_by_an_oracle_that_folds_on_its_own(

@@ -15,6 +15,8 @@ from support.quarters import Report, write_quarter
 from srsql.engine.api.engine import Engine
 from srsql.engine.signals.results import Measures
 
+pytestmark = pytest.mark.thorough
+
 INGREDIENT: dict[str, set[str]] = {
     "BRAND A": {"ALPHA"}, "ALPHA 5 MG": {"ALPHA"}, "ALPHA": {"ALPHA"}, "BOTH": {"ALPHA", "BETA"},
     "BETA": {"BETA"},

@@ -18,6 +18,8 @@ from support.amount import some_of
 from srsql.udfs.grouping.greedy import ms_group
 from srsql.udfs.grouping_problem import Attributes, Cases
 
+pytestmark = pytest.mark.slow
+
 POLICIES = ("withhold", "merge")
 THETAS = tuple(Fraction(t) for t in ("1", "1/2", "2/5", "3/5", "1/3", "1/5", "2/3", "3/7"))
 
@@ -179,7 +181,9 @@ DETERMINISTIC = settings(
 )
 
 
-@pytest.mark.parametrize("leftovers", POLICIES)
+@pytest.mark.parametrize(
+    "leftovers", ["withhold", pytest.param("merge", marks=pytest.mark.thorough)]
+)
 @settings(DETERMINISTIC, max_examples=some_of(75))
 @given(problem=problems(external=False))
 def test_kernel_equals_oracle_on_any_problem(problem: Problem, leftovers: str) -> None:
@@ -218,7 +222,7 @@ def seeded_problem(seed: int, size: int, terms_at_most: int = 5, one: int = 1) -
     return Problem(records, attributes, thetas, 5, rng.randrange(size), one)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("leftovers", POLICIES)
 @pytest.mark.parametrize("one", [1, ONE], ids=["certain", "external"])
 def test_kernel_equals_oracle_on_five_hundred_cases(one: int, leftovers: str) -> None:

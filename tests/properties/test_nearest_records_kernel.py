@@ -15,6 +15,8 @@ from oracles.trees import Tree, trees
 from srsql.schemas.hierarchy import build_hierarchy
 from srsql.udfs.risk.nearest_records import NodeDistances, Points, nearest
 
+pytestmark = pytest.mark.slow
+
 Row = tuple[tuple[int, int] | None, ...]
 
 
@@ -91,6 +93,7 @@ def test_the_search_finds_what_comparing_all_pairs_finds(
     assert list(map(tuple, found.tolist())) == brute(qids, own, shown)
 
 
+@pytest.mark.thorough
 def test_the_search_of_many_finds_what_comparing_all_pairs_finds() -> None:
     """Records as a quarter has them, of regions and of points; floats decide nearly all."""
     rng = np.random.default_rng(5)

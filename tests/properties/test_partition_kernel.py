@@ -15,6 +15,8 @@ from oracles.examples import REPEATABLE
 from srsql.udfs.grouping.partition import partition_cases
 from srsql.udfs.grouping_problem import Attributes, Cases
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass(frozen=True)
 class Problem:

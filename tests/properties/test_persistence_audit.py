@@ -14,6 +14,8 @@ from support.who_stays import LEVELS, QUARTERS, World, seen
 
 from srsql.engine.api.engine import Engine
 
+pytestmark = pytest.mark.thorough
+
 THETAS = defaultdict(lambda: LEVELS["*"], LEVELS)
 
 

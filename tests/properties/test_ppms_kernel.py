@@ -30,6 +30,8 @@ from support.amount import some_of
 from srsql.udfs.grouping.greedy import group_cases
 from srsql.udfs.grouping_problem import Bounding
 
+pytestmark = pytest.mark.slow
+
 MODELS = {
     "ppms": ppms.Model(),
     "ppms++": ppms.Model(core_only=True),
@@ -183,7 +185,7 @@ def seeded_problem(seed: int, size: int, model: ppms.Model, degenerate: bool) ->
     return Problem(records, cases, model)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("degenerate", [False, True], ids=["three QIDs", "sex alone"])
 @pytest.mark.parametrize(
     "model",

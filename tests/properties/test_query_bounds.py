@@ -43,6 +43,8 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.errors import QueryError
 from srsql.engine.query import Answer
 
+pytestmark = pytest.mark.thorough
+
 SETTINGS = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
@@ -187,7 +189,6 @@ def by_group(answer: Answer) -> dict[Any, tuple[int, float, int, int]]:
     return {row[:-4]: row[-4:] for row in answer.rows}
 
 
-@pytest.mark.slow
 @settings(SETTINGS, max_examples=20)
 @given(question=questions(), quarter=st.sampled_from([None, *QUARTERS]))
 def test_the_truth_lies_within_bounds_that_are_as_tight_as_the_regions_allow(
@@ -217,7 +218,6 @@ def test_the_truth_lies_within_bounds_that_are_as_tight_as_the_regions_allow(
             assert lower <= counts[group] <= upper
 
 
-@pytest.mark.slow
 @settings(SETTINGS, max_examples=6)
 @given(question=questions().filter(lambda q: q.counted == "cases" and not q.groups))
 def test_with_the_withheld_the_truth_of_all_cases_lies_below_the_upper_bound(
@@ -234,7 +234,6 @@ def test_with_the_withheld_the_truth_of_all_cases_lies_below_the_upper_bound(
         assert truth(question, everyone, names, every=every)[()] <= wide.rows[0][2]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("quarter", [None, *QUARTERS])
 def test_without_a_value_are_of_the_originals_no_more_than_upper_and_those_with_one_no_fewer(
     world: World, quarter: str | None

@@ -7,11 +7,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.quarters import write_quarter
 from support.random_world import Seen, World, assert_safe, seen
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import NothingToReleaseError
+
+pytestmark = pytest.mark.thorough
 
 MODELS = ("ppms", "ppms-ear", "ppms++", "ppms-alpha")
 QUARTERS = ("2011Q1", "2011Q2", "2011Q3", "2011Q4", "2012Q1")

@@ -30,6 +30,8 @@ from srsql.udfs.grouping.greedy import group_cases
 from srsql.udfs.grouping.refine import EFFORTS, Refinement, Standing, refine_groups
 from srsql.udfs.grouping_problem import Bounding, Cases
 
+pytestmark = pytest.mark.slow
+
 EFFORT = pytest.mark.parametrize("effort", EFFORTS)
 
 
@@ -200,7 +202,7 @@ def test_refined_groups_keep_all_bounds_and_nothing_gets_worse(
     assert_better(quarter, quarter.refined(effort))
 
 
-@EFFORT
+@pytest.mark.parametrize("effort", ["fast", pytest.param("full", marks=pytest.mark.thorough)])
 @settings(DETERMINISTIC, max_examples=some_of(60))
 @given(data=st.data())
 def test_so_it_is_with_external_knowledge(effort: Refinement, data: st.DataObject) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from hypothesis import strategies as st
 from oracles import ms, ppms
 from oracles.refine import World
 from properties.test_ms_kernel import DETERMINISTIC
-from properties.test_refine_kernel import EFFORT, Quarter
+from properties.test_refine_kernel import Quarter
 from support.amount import some_of
+from support.lanes import thorough_but
 
 from srsql.udfs.grouping import refine
 from srsql.udfs.grouping.refine import Refinement, Standing, parts_by_known, refine_groups
@@ -58,8 +60,14 @@ def as_one_part(known: Any, group: Any) -> Any:
     return np.zeros(len(known), np.int64)
 
 
-@EFFORT
-@pytest.mark.parametrize("joined", [0, 1, 4])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("joined", "effort"),
+    thorough_but(
+        [(0, "fast"), (1, "fast"), (1, "full"), (4, "fast")],
+        product([0, 1, 4], ["fast", "full"]),
+    ),
+)
 def test_the_groups_are_those_of_one_part(
     monkeypatch: pytest.MonkeyPatch, effort: Refinement, joined: int
 ) -> None:

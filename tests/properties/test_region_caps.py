@@ -14,6 +14,8 @@ from srsql.engine.catalog.released_terms import Items
 from srsql.engine.checks.region_caps import Promise
 from srsql.engine.checks.whole_rows import OtherItems, Told, share_faults, told_values
 
+pytestmark = pytest.mark.slow
+
 SENSITIVE = Items(frozenset({"pt", "indi_pt"}))
 TERMS = ("pt:A", "pt:B", "indi_pt:A", "drugname:X", "drugname:Y")
 VALUES = {"pt:A": "A", "pt:B": "B", "indi_pt:A": "A"}

@@ -22,6 +22,8 @@ from srsql.engine.store.statements import query
 from srsql.engine.workers import carriers
 from srsql.engine.workers.carriers import InProcess, Work
 
+pytestmark = pytest.mark.slow
+
 QUARTERS = ("2011Q1", "2011Q2", "2011Q3")
 
 
@@ -68,20 +70,16 @@ def released(engine: Engine, schema: str) -> list[dict[str, Any]]:
     return rows(engine.con, f"SELECT * FROM {schema}.demo ORDER BY ALL")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("model", "refine"),
     [
         ("ppms++", "fast"),
-        *(
-            pytest.param(*pair, marks=pytest.mark.thorough)
-            for pair in (
-                ("ppms", "off"),
-                ("ppms-ear", "fast"),
-                ("ppms++", "off"),
-                ("ppms-alpha", "off"),
-                ("ppms-alpha", "fast"),
-            )
-        ),
+        ("ppms", "off"),
+        ("ppms-ear", "fast"),
+        ("ppms++", "off"),
+        ("ppms-alpha", "off"),
+        ("ppms-alpha", "fast"),
     ],
 )
 def test_a_series_of_random_parts_stands_every_attack_that_its_model_withstands(
@@ -109,6 +107,7 @@ def test_a_series_of_random_parts_stands_every_attack_that_its_model_withstands(
         assert min(sizes.values()) >= 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("theta", "refine", "at_random"),
     [
@@ -155,9 +154,8 @@ class Backwards(InProcess):
         yield from super().carry(work, list(parts)[::-1])
 
 
-@pytest.mark.parametrize(
-    ("model", "quarters"), [("ms", 1), pytest.param("ppms++", 2, marks=pytest.mark.thorough)]
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize(("model", "quarters"), [("ms", 1), ("ppms++", 2)])
 def test_a_release_does_not_depend_on_who_carries_its_parts(
     model: str, quarters: int, files: dict[int, list[Path]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +178,7 @@ def test_a_release_does_not_depend_on_who_carries_its_parts(
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", ["msdp-num", "ppms-dp-num"])
 def test_models_with_noise_merge_equal_categories_across_parts(
     model: str, files: dict[int, list[Path]]
@@ -201,6 +200,7 @@ def test_models_with_noise_merge_equal_categories_across_parts(
         assert max(merged.values()) == 2, "one that knows the weight, and one that does not"
 
 
+@pytest.mark.thorough
 def test_without_parts_nothing_is_cut_and_nothing_is_told(
     files: dict[int, list[Path]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -211,6 +211,7 @@ def history(folder: Path, seed: int) -> Counter[str]:
         run.engine.close()
 
 
+@pytest.mark.thorough
 def test_a_series_that_holds_back_publishes_no_group_in_danger_and_nobody_twice(
     tmp_path: Path,
 ) -> None:

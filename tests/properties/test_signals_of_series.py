@@ -13,6 +13,8 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.errors import SignalError
 from srsql.engine.signals.results import Measures
 
+pytestmark = pytest.mark.thorough
+
 DRUGS, REACTIONS = ("Drug A", "Drug B", "Drug C"), ("Pain", "Rash", "Cough", "Fever")
 ROLES = ("PS", "SS", "C", "I")
 DOMAIN = {0: (0, 120), 2: (0, 1)}

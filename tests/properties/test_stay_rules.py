@@ -19,6 +19,8 @@ from oracles.stay import (
     too_little_is_left,
 )
 
+pytestmark = pytest.mark.thorough
+
 QUARTERS = 5
 THETAS = {"a": Fraction(1, 2), "b": Fraction(2, 3), "c": Fraction(1)}
 Raw = list[tuple[dict[int, Point], dict[int, frozenset[str]]]]

@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pytest
 from oracles.stay import Quarter, broken_rules, too_little_is_left
 from support.quarters import write_quarter
 from support.who_stays import LEVELS, QUARTERS, World, seen
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.checks import registry
+
+pytestmark = pytest.mark.thorough
 
 
 def live(folder: Path, seed: int) -> tuple[list[Quarter], int, Counter[str]]:

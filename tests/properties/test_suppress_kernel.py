@@ -14,6 +14,8 @@ from oracles.examples import REPEATABLE
 from oracles.suppression import Pair, keeps_last_values, least_suppressed, sums
 from support.amount import some_of
 
+pytestmark = pytest.mark.slow
+
 UNIT = 6
 VALUES = "stuv"
 THETAS = [Fraction(t) for t in ("0", "1/5", "1/3", "2/5", "1/2", "2/3", "1")]
@@ -91,6 +93,7 @@ def test_a_slot_may_lose_all_of_its_values_but_one(sql: Any, slot_of: list[int])
     assert found == [(*row, slot_of.count(row[2]) - 1) for row in rows]
 
 
+@pytest.mark.thorough
 @settings(REPEATABLE, max_examples=some_of(60))
 @given(quarters(), st.integers(0, 3))
 def test_of_each_value_the_least_number_of_cases_lose_it_that_makes_the_quarter_feasible(
@@ -167,6 +170,7 @@ def breaks(quarter: Quarter, cases: set[int], k: int, gone: list[Pair]) -> bool:
     return any(quarter.theta[v] < 1 and n > quarter.theta[v] * carriers for v, n in sigma.items())
 
 
+@pytest.mark.thorough
 @settings(REPEATABLE, max_examples=some_of(60))
 @given(quarters(9, THETAS[1:]), st.integers(1, 3), st.randoms(use_true_random=False))
 def test_whoever_joins_a_group_costs_it_no_more_values_than_need_be(
@@ -219,6 +223,7 @@ def test_every_group_keeps_its_bounds_whoever_joins_it(
     assert place(sql, quarter, groups, k) == (joined, gone)
 
 
+@pytest.mark.thorough
 def test_who_loses_a_value_is_drawn_among_all_that_may(sql: Any) -> None:
     """Five cases of which two have to lose s; the last one has no other value."""
     cases = 5

@@ -21,10 +21,13 @@ from support.released import regions, rows
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import NothingToReleaseError, SrsqlError
 
+pytestmark = pytest.mark.thorough
+
 QUARTERS = ("2011Q1", "2011Q2", "2011Q3", "2011Q4")
 K, THETA = 3, Fraction(2, 5)
 OPTIONS: dict[str, Any] = {
     "k": K, "theta": "0.4", "on_infeasible": "suppress", "leftovers": "suppress",
+    "ids": "original",
 }  # fmt: skip
 Pair = tuple[int, str]
 

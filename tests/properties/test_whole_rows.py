@@ -34,6 +34,8 @@ from srsql.udfs.terms.bounding import Thresholds, bounded_chunks
 from srsql.udfs.terms.horizontal import Baskets, split_records
 from srsql.udfs.terms.vertical import group_holdings
 
+pytestmark = pytest.mark.slow
+
 TERMS = ("pt:A", "pt:B", "indi_pt:A", "drugname:X", "drugname:Y", "outc_cod:HO")
 SENSITIVE = Items(frozenset({"pt", "indi_pt"}))
 VALUES = {"pt:A": "A", "pt:B": "B", "indi_pt:A": "A"}

@@ -19,6 +19,8 @@ from support.amount import some_of
 from srsql.udfs.checks.cuts import ANONYMOUS, BROKEN, UNDECIDED
 from srsql.udfs.checks.witnesses import Chunks, Searched, search
 
+pytestmark = pytest.mark.slow
+
 Chunk = Sequence[frozenset[int]]
 ENOUGH = 10**8
 

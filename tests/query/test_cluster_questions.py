@@ -13,6 +13,8 @@ from srsql.engine.api.analyst import open_artifact
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import QueryError
 
+pytestmark = pytest.mark.thorough
+
 QUARTER = "2011Q4"
 DRUGS = [f"DRUG {n}" for n in range(5)]
 REACTIONS = [f"REACTION {n}" for n in range(5)]

@@ -24,6 +24,8 @@ from srsql.engine.terms.policies import (
 )
 from srsql.schemas.hierarchy import load_hierarchy
 
+pytestmark = pytest.mark.thorough
+
 NAMES = ("Parax 500 mg", "PARAX-500-MG", "Ibuforin", "Odd stuff", "odd stuff", "Rare")
 
 

@@ -22,6 +22,8 @@ from srsql.engine.errors import QueryError, WarehouseError
 from srsql.engine.models import MODELS, Ms
 from srsql.engine.shapes import DrawnValues, Shape
 
+pytestmark = pytest.mark.slow
+
 CASES = "SELECT COUNT(DISTINCT caseid) FROM demo"
 ADULTS = f"{CASES} WHERE age >= 40 AND sex = 'F'"
 
@@ -214,6 +216,7 @@ def test_one_quarter_is_asked_of_its_own_views(engine: Engine) -> None:
     assert [row[0] for row in by_quarter] == ["2011Q3", "2011Q4"]
 
 
+@pytest.mark.thorough
 def test_another_audience_asks_its_own_series(tmp_path: Path, db: Path) -> None:
     shutil.copy(db, tmp_path / "w.duckdb")
     with Engine(tmp_path / "w.duckdb") as writing:
@@ -347,6 +350,7 @@ def test_not_like_is_the_negation_of_like(engine: Engine) -> None:
         assert denied == negated != met
 
 
+@pytest.mark.thorough
 def test_csv_holds_what_json_does_whatever_is_in_the_names(db: Path, tmp_path: Path) -> None:
     label = 'a "quoted", name\nof two lines'
     text = label.replace('"', '""')
@@ -361,6 +365,7 @@ def test_csv_holds_what_json_does_whatever_is_in_the_names(db: Path, tmp_path: P
     assert query(db, sql, "--csv", "-").out == file.read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_what_steers_a_terminal_is_written_out(db: Path) -> None:
     label = "\x1b[31mred\u202e"
     answer = query(db, f'SELECT pt AS "{label}", COUNT(*) FROM reac GROUP BY 1')

@@ -113,6 +113,7 @@ def test_a_series_of_version_0_is_asked_by_spellings_as_before(house: Engine) ->
         house.query(f"{COUNT}pt = 'crohn^s disease'", series="old")
 
 
+@pytest.mark.thorough
 def test_an_artifact_answers_by_keys_as_its_manifest_says(house: Engine, tmp_path: Path) -> None:
     house.publish("2011Q4", tmp_path / "out", allow_linkable=True)
     asked = f"{COUNT}pt = 'crohn^s disease'"

@@ -25,7 +25,7 @@ from support.real_data import DATA, needs
 
 from srsql.engine.api.engine import Engine
 
-pytestmark = [pytest.mark.slow, needs("faers/faers_ascii_2022Q4.zip")]
+pytestmark = [pytest.mark.thorough, needs("faers/faers_ascii_2022Q4.zip")]
 QUARTER, MOST = "2022Q4", "ACETAMINOPHEN"
 BETWEEN = dict.fromkeys(map(ord, "-\u2010\u2011\u2012\u2013\u2014.,;:'\u2019\"/\\()[]{}*_"), " ")
 CODE = re.compile(r"/[0-9]{5,}/")

@@ -21,7 +21,7 @@ from support.real_data import DATA, needs
 from srsql.engine.api.engine import Engine
 
 SOURCE = "faers/faers_ascii_2022Q4.zip"
-pytestmark = [pytest.mark.slow, needs(SOURCE)]
+pytestmark = [pytest.mark.thorough, needs(SOURCE)]
 QUARTER = "2022Q4"
 KNOWN = 200
 DRAWS = 20

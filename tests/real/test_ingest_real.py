@@ -15,7 +15,7 @@ from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import load_dataset
 
-pytestmark = needs("faers", "faers_als", "vaers")
+pytestmark = [pytest.mark.thorough, needs("faers", "faers_als", "vaers")]
 
 
 def take(

@@ -13,7 +13,7 @@ from support.released import content, rows
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import LinkableError
 
-pytestmark = [pytest.mark.slow, needs("faers/faers_ascii_2022Q4.zip")]
+pytestmark = [pytest.mark.thorough, needs("faers/faers_ascii_2022Q4.zip")]
 ITEMS = {"drug": "drugname", "reac": "pt", "indi": "indi_pt", "outc": "outc_cod"}
 SEX = {"M": (1, 1), "F": (2, 2)}
 

@@ -12,7 +12,7 @@ from support.real_data import needs
 
 from srsql.engine.api.engine import Engine
 
-pytestmark = [pytest.mark.slow, needs("faers/faers_ascii_2022Q4.zip")]
+pytestmark = [pytest.mark.thorough, needs("faers/faers_ascii_2022Q4.zip")]
 QUARTER = "2022Q4"
 NEAR = 1e-12
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from support.real_data import DATA, needs
 
 from srsql.engine.api.engine import Engine
 
-pytestmark = [pytest.mark.slow, needs("faers_als")]
+pytestmark = [pytest.mark.thorough, needs("faers_als")]
 FIRST, LAST = "2018Q1", "2019Q2"
 
 

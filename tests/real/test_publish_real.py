@@ -18,7 +18,7 @@ from support.real_data import DATA, needs
 from srsql.engine.api.engine import Engine
 
 ARCHIVE = DATA / "faers" / "faers_ascii_2022Q4.zip"
-pytestmark = [pytest.mark.slow, needs("faers/faers_ascii_2022Q4.zip")]
+pytestmark = [pytest.mark.thorough, needs("faers/faers_ascii_2022Q4.zip")]
 REGION = ("age_low", "age_high", "wt_low", "wt_high", "sex")
 DROPPED = ("mfr_num", "mfr_sndr", "auth_num", "lit_ref")
 

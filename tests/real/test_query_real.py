@@ -12,7 +12,7 @@ from support.real_data import needs
 from srsql.engine.api.engine import Engine
 
 QUARTER = "2022Q4"
-pytestmark = [pytest.mark.slow, needs("faers/faers_ascii_2022Q4.zip")]
+pytestmark = [pytest.mark.thorough, needs("faers/faers_ascii_2022Q4.zip")]
 ORIGINALS = """
 CREATE TEMP TABLE person AS
 SELECT

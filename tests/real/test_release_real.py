@@ -133,7 +133,10 @@ def loaded(tmp_path_factory: pytest.TempPathFactory, real: Any) -> Iterator[Engi
 
 @pytest.mark.parametrize(
     ("series", "k", "policy", "infeasible"),
-    [("main", 5, "frequency", "error"), ("strict", 20, "0.4", "withhold")],
+    [
+        ("main", 5, "frequency", "error"),
+        pytest.param("strict", 20, "0.4", "withhold", marks=pytest.mark.thorough),
+    ],
 )
 def test_a_real_quarter_meets_every_bound_when_recomputed_from_its_archive(
     loaded: Engine, raw: Raw, series: str, k: int, policy: str, infeasible: Any
@@ -147,6 +150,7 @@ def test_a_real_quarter_meets_every_bound_when_recomputed_from_its_archive(
         seed=7,
         series=series,
         allow_linkable=True,
+        ids="original" if series == "main" else "pseudonym",
     )
     demo = rows(loaded.con, f"SELECT * FROM {made.schema}.demo")
     ids = dict(
@@ -214,10 +218,13 @@ def check_truth(demo: list[dict[str, Any]], raw: Raw) -> None:
     assert known["wt"] > 1000
 
 
+@pytest.mark.thorough
 def test_the_released_child_rows_of_a_real_quarter_are_the_raw_ones(
     loaded: Engine, raw: Raw
 ) -> None:
-    made = loaded.release("2022Q4", model="ms", seed=7, supersede=True, allow_linkable=True)
+    made = loaded.release(
+        "2022Q4", model="ms", seed=7, supersede=True, allow_linkable=True, ids="original"
+    )
     released = {str(row[0]) for row in loaded.sql(f"SELECT primaryid FROM {made.schema}.demo")}
     shown = {
         "drug": ["drug_seq", "role_cod", "drugname"],
@@ -251,6 +258,7 @@ def als(tmp_path_factory: pytest.TempPathFactory, real: Any) -> Iterator[Engine]
         yield engine
 
 
+@pytest.mark.thorough
 def test_every_quarter_of_a_one_disease_cohort_is_refused_with_the_disease_and_the_ways_out(
     als: Engine,
 ) -> None:
@@ -271,6 +279,7 @@ def test_every_quarter_of_a_one_disease_cohort_is_refused_with_the_disease_and_t
     assert als.sql("SELECT count(*) FROM srsql.release") == [(0,)]
 
 
+@pytest.mark.thorough
 def test_a_levels_file_that_sets_the_common_disease_to_one_makes_the_cohort_releasable(
     als: Engine, tmp_path: Path
 ) -> None:
@@ -279,7 +288,7 @@ def test_a_levels_file_that_sets_the_common_disease_to_one_makes_the_cohort_rele
     )[0][0]
     levels = tmp_path / "als.csv"
     levels.write_text(f"value,theta\n{ALS},1\n*,0.5\n")
-    made = als.release(quarter, theta=f"levels:{levels}", seed=1)
+    made = als.release(quarter, theta=f"levels:{levels}", seed=1, ids="original")
     raw = raw_faers(DATA / "faers_als" / f"faers_ascii_{quarter}.zip")
     theta = defaultdict(lambda: Fraction(1, 2), {ALS.upper(): Fraction(1)})
     demo = rows(als.con, f"SELECT * FROM {made.schema}.demo")
@@ -288,6 +297,7 @@ def test_a_levels_file_that_sets_the_common_disease_to_one_makes_the_cohort_rele
     assert len(demo) > 100
 
 
+@pytest.mark.thorough
 def test_the_command_line_refuses_a_one_disease_cohort_in_one_line(als: Engine) -> None:
     # the warehouse of this process is locked: the child reads the archive itself
     db = als.warehouse.path.with_name("other.duckdb")  # type: ignore[union-attr]
@@ -322,13 +332,14 @@ def raw_vaers(year: str) -> tuple[list[dict[str, str]], dict[str, set[str]]]:
         return table("VAERSDATA"), terms
 
 
+@pytest.mark.thorough
 def test_three_years_of_vaers_are_released_and_one_is_recomputed_from_its_archive(
     tmp_path: Path,
 ) -> None:
     with Engine(tmp_path / "w.duckdb", dataset="vaers") as engine:
         engine.ingest(sorted((DATA / "vaers").glob("*.zip")))
         released = [
-            engine.release(year, seed=3, on_infeasible="withhold")
+            engine.release(year, seed=3, on_infeasible="withhold", ids="original")
             for year in ("2004", "2005", "2006")
         ]
         demo = rows(engine.con, "SELECT * FROM release_2004.demo")

@@ -12,7 +12,7 @@ from support.released import regions, rows, terms_of
 
 from srsql.engine.api.engine import Engine
 
-pytestmark = [pytest.mark.slow, needs("faers/faers_ascii_2022Q4.zip")]
+pytestmark = [pytest.mark.thorough, needs("faers/faers_ascii_2022Q4.zip")]
 SCHEMA = "release_2022q4"
 
 

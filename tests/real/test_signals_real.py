@@ -15,7 +15,7 @@ from support.real_data import needs
 from srsql.engine.api.engine import Engine
 
 RULES = Path(__file__).parents[1] / "golden" / "lin2016" / "table5_rules.csv"
-pytestmark = [pytest.mark.slow, needs("faers/faers_ascii_2022Q4.zip")]
+pytestmark = [pytest.mark.thorough, needs("faers/faers_ascii_2022Q4.zip")]
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,8 @@ from support.whole_rows import FAERS, VAERS, Source, released
 from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.verify.verify import verify
 
+pytestmark = pytest.mark.thorough
+
 Real = Callable[[str, Path], Path]
 SAMPLE = 500
 """Targets of which every set of three items is looked at."""

@@ -12,6 +12,8 @@ from support.released import region, regions, rows, terms_of
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ReleaseError
 
+pytestmark = pytest.mark.thorough
+
 
 def test_a_case_reported_as_m_and_as_f_is_released_as_any_in_one_region(
     engine: Engine, tmp_path: Path
@@ -19,7 +21,7 @@ def test_a_case_reported_as_m_and_as_f_is_released_as_any_in_one_region(
     base = crowd(30)
     other = replace(next_version(base[4]), sex="M" if base[4].sex == "F" else "F")
     engine.ingest([write_quarter(tmp_path, "2011Q4", [*base, other])], allow_incomplete=True)
-    engine.release("2011Q4", k=3, theta="0.5", seed=1)
+    engine.release("2011Q4", k=3, theta="0.5", seed=1, ids="original")
     both = rows(
         engine.con, f"SELECT * FROM release_2011q4.demo WHERE caseid = {other.caseid} ORDER BY 1"
     )
@@ -38,7 +40,7 @@ def test_the_region_of_a_case_covers_the_values_of_all_its_versions(
         for report in base[:5]
     ]
     engine.ingest([write_quarter(tmp_path, "2011Q4", [*base, *later])], allow_incomplete=True)
-    made = engine.release("2011Q4", k=3, theta="0.5", seed=1)
+    made = engine.release("2011Q4", k=3, theta="0.5", seed=1, ids="original")
     shown = {row["primaryid"]: row for row in rows(engine.con, "SELECT * FROM release_2011q4.demo")}
     assert made.manifest["reports"]["released"] == len(shown) == 45
     for first, second in zip(base, later, strict=False):
@@ -54,7 +56,7 @@ def test_a_value_that_one_version_does_not_know_is_taken_from_the_other(
     base = crowd(30)
     blank = replace(next_version(base[0]), age="", wt="", sex="UNK")
     engine.ingest([write_quarter(tmp_path, "2011Q4", [*base, blank])], allow_incomplete=True)
-    engine.release("2011Q4", k=3, theta="0.5", seed=1)
+    engine.release("2011Q4", k=3, theta="0.5", seed=1, ids="original")
     both = rows(engine.con, f"SELECT * FROM release_2011q4.demo WHERE caseid = {blank.caseid}")
     assert len(both) == 2
     assert region(both[0]) == region(both[1])
@@ -70,7 +72,7 @@ def test_ages_and_weights_are_compared_in_one_unit(engine: Engine, tmp_path: Pat
         )
     ]
     engine.ingest([write_quarter(tmp_path, "2011Q4", same)], allow_incomplete=True)
-    engine.release("2011Q4", k=5, theta="0.5", seed=1)
+    engine.release("2011Q4", k=5, theta="0.5", seed=1, ids="original")
     assert set(regions(engine.con, "release_2011q4")) == {(40, 41, 70, 70, "F")}
 
 
@@ -88,7 +90,7 @@ def test_keep_groups_within_patterns_and_gives_up_values_of_too_small_patterns_o
     engine: Engine, tmp_path: Path
 ) -> None:
     engine.ingest([write_quarter(tmp_path, "2011Q4", mixed())], allow_incomplete=True)
-    made = engine.release("2011Q4", k=3, theta="0.5", seed=1)
+    made = engine.release("2011Q4", k=3, theta="0.5", seed=1, ids="original")
     assert made.manifest["withheld"] == {}
     assert made.manifest["values_given_up"] == {"sex": 2}
     known = {
@@ -112,7 +114,7 @@ def test_a_pattern_too_small_even_without_values_is_withheld_and_says_so(
 ) -> None:
     small = [Report(10 * n + 1, n, sex="F", pt=(f"S{n}",)) for n in (201, 202)]
     engine.ingest([write_quarter(tmp_path, "2011Q4", [*crowd(30), *small])], allow_incomplete=True)
-    made = engine.release("2011Q4", k=3, theta="0.5", seed=1, refine="off")
+    made = engine.release("2011Q4", k=3, theta="0.5", seed=1, refine="off", ids="original")
     assert made.manifest["withheld"] == {"pattern_too_small": {"cases": 2, "reports": 2}}
     assert {201, 202}.isdisjoint(terms_of(engine.con, "release_2011q4"))
 
@@ -122,7 +124,7 @@ def test_refined_one_group_takes_them_and_shows_no_more_than_they_know(
 ) -> None:
     small = [Report(10 * n + 1, n, sex="F", pt=(f"S{n}",)) for n in (201, 202)]
     engine.ingest([write_quarter(tmp_path, "2011Q4", [*crowd(30), *small])], allow_incomplete=True)
-    made = engine.release("2011Q4", k=3, theta="0.5", seed=1)
+    made = engine.release("2011Q4", k=3, theta="0.5", seed=1, ids="original")
     assert made.manifest["withheld"] == {}
     shared = [c for c in regions(engine.con, "release_2011q4").items() if c[1] & {201, 202}]
     assert all(region[:4] == (None,) * 4 and len(cases) >= 3 for region, cases in shared)
@@ -134,7 +136,7 @@ def test_drop_withholds_cases_with_a_missing_value_and_says_why(
 ) -> None:
     twice = [*mixed(), Report(3019, 301, pt=("N301",))]
     engine.ingest([write_quarter(tmp_path, "2011Q4", twice)], allow_incomplete=True)
-    made = engine.release("2011Q4", k=3, theta="0.5", seed=1, missing="drop")
+    made = engine.release("2011Q4", k=3, theta="0.5", seed=1, missing="drop", ids="original")
     assert made.manifest["withheld"] == {"missing_qid": {"cases": 20, "reports": 21}}
     assert {c for cases in regions(engine.con, "release_2011q4").values() for c in cases} == set(
         range(1, 31)
@@ -147,5 +149,5 @@ def test_a_quarter_in_which_nothing_can_be_released_is_refused_in_one_line(
 ) -> None:
     engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(4))], allow_incomplete=True)
     with pytest.raises(ReleaseError, match="nothing of 2011Q4 can be released with groups of 5"):
-        engine.release("2011Q4", k=5, theta="0.5", seed=1)
+        engine.release("2011Q4", k=5, theta="0.5", seed=1, ids="original")
     assert engine.sql("SELECT count(*) FROM srsql.release") == [(0,)]

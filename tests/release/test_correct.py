@@ -9,11 +9,13 @@ from typing import Any
 import duckdb
 import pytest
 from support.command import srsql
-from support.people import OPTIONS, audited, ingest, people, person, reasons, shown
+from support.people import OPTIONS, ORIGINAL, audited, ingest, people, person, reasons, shown
 from support.released import content
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import AttackError, ReleaseError
+
+pytestmark = pytest.mark.slow
 
 GOLDEN = [person(case, age=str(age), sex="M", wt="70")
           for case, age in zip(range(1, 7), (20, 21, 22, 40, 41, 42), strict=True)]  # fmt: skip
@@ -57,8 +59,9 @@ def groups(engine: Engine, release_id: int | None) -> set[frozenset[int]]:
     return {frozenset(map(int, cases)) for (cases,) in rows}
 
 
+@pytest.mark.thorough
 def test_the_group_of_who_left_leaves_whole_so_that_three_remain(golden: Engine) -> None:
-    first = golden.release(Q1, **OPTIONS)
+    first = golden.release(Q1, **ORIGINAL)
     assert groups(golden, first.release_id) == {frozenset({1, 2, 3}), frozenset({4, 5, 6})}
     delete(golden, 1)
     made = golden.correct(Q1)
@@ -77,6 +80,7 @@ def test_the_group_of_who_left_leaves_whole_so_that_three_remain(golden: Engine)
     assert left.cases == 0
 
 
+@pytest.mark.thorough
 def test_merging_what_is_left_would_leave_two_to_whoever_has_both_versions(
     golden: Engine,
 ) -> None:
@@ -93,7 +97,8 @@ def test_merging_what_is_left_would_leave_two_to_whoever_has_both_versions(
     assert {e.case_id for e in left.excluded} == {"2", "3"}
 
 
-def test_what_is_kept_has_the_same_rows_ids_and_regions(loaded: Engine, usual_ids: None) -> None:
+@pytest.mark.thorough
+def test_what_is_kept_has_the_same_rows_ids_and_regions(loaded: Engine) -> None:
     for quarter in (Q1, "2011Q2"):
         loaded.release(quarter, **OPTIONS)
     before = {tuple(row) for row in loaded.sql("FROM release_2011q1.demo")}
@@ -108,6 +113,7 @@ def test_what_is_kept_has_the_same_rows_ids_and_regions(loaded: Engine, usual_id
     audited(loaded)
 
 
+@pytest.mark.thorough
 def test_the_public_manifest_says_that_it_is_a_correction_and_not_how_many_left(
     loaded: Engine, tmp_path: Path
 ) -> None:
@@ -130,6 +136,7 @@ def test_the_public_manifest_says_that_it_is_a_correction_and_not_how_many_left(
     assert loaded.publish(Q1, tmp_path / "out").stale == ""
 
 
+@pytest.mark.thorough
 def test_a_dry_run_tells_who_would_leave_and_changes_nothing(loaded: Engine) -> None:
     loaded.release(Q1, **OPTIONS)
     delete(loaded, 3)
@@ -141,6 +148,7 @@ def test_a_dry_run_tells_who_would_leave_and_changes_nothing(loaded: Engine) -> 
     assert (made.groups, made.cases) == (dry.groups, dry.cases)
 
 
+@pytest.mark.thorough
 def test_data_that_were_replaced_without_change_are_compared_and_no_version_is_made(
     loaded: Engine, tmp_path: Path
 ) -> None:
@@ -154,6 +162,7 @@ def test_data_that_were_replaced_without_change_are_compared_and_no_version_is_m
     assert ingestion == told.ingestion_id > 1
 
 
+@pytest.mark.thorough
 def test_who_is_absent_or_has_another_report_has_left_and_newcomers_stay_out(
     loaded: Engine, tmp_path: Path
 ) -> None:
@@ -171,6 +180,7 @@ def test_who_is_absent_or_has_another_report_has_left_and_newcomers_stay_out(
     audited(loaded)
 
 
+@pytest.mark.thorough
 def test_a_remainder_is_kept_only_where_it_keeps_k_and_then_tells_who_left(
     loaded: Engine, tmp_path: Path
 ) -> None:
@@ -190,6 +200,7 @@ def test_a_remainder_is_kept_only_where_it_keeps_k_and_then_tells_who_left(
     loaded.publish(Q1, tmp_path / "out")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "model", ["ms", "ppms", "ppms-ear", "ppms-alpha", "xy-anonymity", "ppms-dp-num", "msdp-all"]
 )
@@ -215,6 +226,7 @@ def test_a_release_of_groups_of_cases_can_be_corrected_and_published(
     loaded.publish(Q1, tmp_path / "out")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("options", "why"),
     [
@@ -234,6 +246,7 @@ def test_what_has_no_groups_that_could_leave_whole_is_refused_with_the_way_out(
         loaded.correct(Q1)
 
 
+@pytest.mark.thorough
 def test_nothing_to_correct_and_nobody_who_left_are_said_in_a_line(
     golden: Engine, tmp_path: Path
 ) -> None:
@@ -244,6 +257,7 @@ def test_nothing_to_correct_and_nobody_who_left_are_said_in_a_line(
         golden.attack(Q1, {"age": 20}, left=True)
 
 
+@pytest.mark.thorough
 def test_the_command_says_what_left_and_what_is_not_mended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

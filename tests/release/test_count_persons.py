@@ -23,7 +23,9 @@ from srsql.engine.store.warehouse import Warehouse
 
 K = 3
 THETA = Fraction(1, 2)
-ASKED: dict[str, Any] = {"k": K, "theta": "1/2", "seed": 1, "on_infeasible": "withhold"}
+ASKED: dict[str, Any] = {
+    "k": K, "theta": "1/2", "seed": 1, "on_infeasible": "withhold", "ids": "original"
+}  # fmt: skip
 PERSONS: dict[str, Any] = {**ASKED, "count": "persons"}
 KNOWLEDGE = Knowledge("a test", (("DRUG 1", "DISEASE 1"),))
 
@@ -66,6 +68,7 @@ def kept(engine: Engine, schema: str, one: dict[str, str], known: set[str]) -> N
             assert len(holders) <= THETA * len(fresh), (region, term)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", ["ms", "ppms", "ppms-ear", "ppms++"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_region_keeps_k_new_persons_and_every_threshold(
@@ -96,6 +99,7 @@ def test_every_region_keeps_k_new_persons_and_every_threshold(
     assert (counted, match, least) == ("persons", "0.9", K)
 
 
+@pytest.mark.slow
 def test_cases_of_one_person_have_one_region(engine: Engine) -> None:
     pairs = look_alikes(engine, 1)
     suspect(engine, pairs)
@@ -114,6 +118,7 @@ def test_cases_of_one_person_have_one_region(engine: Engine) -> None:
     assert all(case in one for (case,) in gone)
 
 
+@pytest.mark.thorough
 def test_the_artifact_verifies_by_cases(engine: Engine, tmp_path: Path) -> None:
     suspect(engine, look_alikes(engine, 1))
     engine.release("2011Q3", **PERSONS)
@@ -121,6 +126,7 @@ def test_the_artifact_verifies_by_cases(engine: Engine, tmp_path: Path) -> None:
     assert verify(tmp_path / "out").passed
 
 
+@pytest.mark.thorough
 def test_who_asks_for_values_is_told_that_persons_were_counted(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -142,6 +148,7 @@ def test_who_asks_for_values_is_told_that_persons_were_counted(
     assert "person" not in " ".join(engine.query(of_cases, series="cases").notes)
 
 
+@pytest.mark.thorough
 def test_where_nobody_was_suspected_it_is_refused_in_one_line(engine: Engine) -> None:
     with pytest.raises(ReleaseError, match=r"2011Q3 was not searched .*: run 'srsql duplicates'"):
         engine.release("2011Q3", **PERSONS)
@@ -152,6 +159,7 @@ def test_where_nobody_was_suspected_it_is_refused_in_one_line(engine: Engine) ->
         engine.release("2011Q4", **PERSONS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -171,6 +179,7 @@ def test_what_does_not_go_with_persons_is_one_line(
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.thorough
 def test_a_series_of_persons_goes_back_to_cases_only_with_a_yes(engine: Engine) -> None:
     suspect(engine, look_alikes(engine, 1))
     engine.release("2011Q3", **PERSONS)
@@ -179,6 +188,7 @@ def test_a_series_of_persons_goes_back_to_cases_only_with_a_yes(engine: Engine) 
     assert engine.release("2011Q4").manifest["counted"] == "persons"
 
 
+@pytest.mark.thorough
 def test_a_series_of_cases_begins_to_count_persons_at_any_match(engine: Engine) -> None:
     """The match of a series that counted no persons protected nobody, so that none is weaker."""
     suspect(engine, look_alikes(engine, 1))
@@ -188,6 +198,7 @@ def test_a_series_of_cases_begins_to_count_persons_at_any_match(engine: Engine) 
         engine.set_series("main", match="0.97")
 
 
+@pytest.mark.thorough
 def test_a_release_and_a_correction_measure_persons_once(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,6 +232,7 @@ def test_a_release_and_a_correction_measure_persons_once(
         assert len(found) == 4
 
 
+@pytest.mark.thorough
 def test_no_suspects_no_difference(engine: Engine) -> None:
     suspect(engine, [])
     one = engine.release("2011Q3", **ASKED, series="a", draft=True)
@@ -228,6 +240,7 @@ def test_no_suspects_no_difference(engine: Engine) -> None:
     assert regions(engine.con, one.schema).keys() == regions(engine.con, other.schema).keys()
 
 
+@pytest.mark.thorough
 def test_a_forgotten_case_is_a_token_among_persons(engine: Engine) -> None:
     suspect(engine, [("1", "2", 0.99), ("2", "3", 0.99)])
     engine.release("2011Q3", **PERSONS)

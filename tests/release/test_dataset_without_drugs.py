@@ -10,6 +10,8 @@ import pytest
 from srsql.engine.api.engine import Engine
 from srsql.engine.console.release import closing_lines
 
+pytestmark = pytest.mark.thorough
+
 PEOPLE = """
 name = "people"
 title = "People and what they came for"

@@ -20,7 +20,8 @@ hierarchy = "many.csv"
 [[sensitive]]"""
 
 
-@pytest.mark.parametrize("attributes", ["drug", "all"])
+@pytest.mark.slow
+@pytest.mark.parametrize("attributes", ["drug", pytest.param("all", marks=pytest.mark.thorough)])
 def test_no_region_tells_the_number_of_drugs_that_are_told_apart(
     tmp_path: Path, attributes: str
 ) -> None:

@@ -15,7 +15,11 @@ from support.released import content, rows, schemas, terms_of, views
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, ReleaseError
 
+pytestmark = pytest.mark.slow
+
 OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.5", "seed": 1, "allow_linkable": True}
+ORIGINAL = OPTIONS | {"ids": "original"}
+"""Of a series whose cases are told apart, or whose rows are compared with those of another."""
 
 
 def unique(reports: list[Report]) -> list[Report]:
@@ -40,38 +44,41 @@ def ids(engine: Engine, view: str) -> set[int]:
     return {case for (case,) in engine.sql(f"SELECT caseid FROM {view}")}
 
 
+@pytest.mark.thorough
 def test_a_draft_is_not_in_the_released_views_and_not_in_a_release_schema(loaded: Engine) -> None:
-    loaded.release("2011Q3", **OPTIONS)
+    loaded.release("2011Q3", **ORIGINAL)
     before = ids(loaded, "released.demo")
-    made = loaded.release("2011Q4", **OPTIONS, draft=True)
+    made = loaded.release("2011Q4", **ORIGINAL, draft=True)
     assert (made.status, made.schema) == ("draft", "draft_2011q4")
     assert schemas(loaded.con) == {"release_2011q3", "draft_2011q4"}
     assert ids(loaded, "released.demo") == before == set(range(1, 41))
     assert loaded.sql("SELECT max(quarter) FROM released.case_latest") == [("2011Q3",)]
 
 
+@pytest.mark.thorough
 def test_a_draft_can_be_made_again_and_leaves_no_trace_of_the_first(
     loaded: Engine, kept: Path, tmp_path: Path
 ) -> None:
-    loaded.release("2011Q3", **OPTIONS | {"seed": 5}, draft=True)
+    loaded.release("2011Q3", **ORIGINAL | {"seed": 5}, draft=True)
     first = content(loaded.con)
-    loaded.release("2011Q3", **OPTIONS, draft=True)
+    loaded.release("2011Q3", **ORIGINAL, draft=True)
     with Engine(copied(kept / "series", tmp_path / "fresh.duckdb", {})) as fresh:
         fresh.sql("SELECT nextval('srsql.release_ids')")  # the number of the first is gone with it
-        fresh.release("2011Q3", **OPTIONS, draft=True)
+        fresh.release("2011Q3", **ORIGINAL, draft=True)
         assert content(loaded.con) == content(fresh.con) != first
 
 
+@pytest.mark.thorough
 def test_a_confirmed_draft_is_the_release_that_would_have_been_made_at_once(
     loaded: Engine,
 ) -> None:
-    loaded.release("2011Q3", **OPTIONS, draft=True)
+    loaded.release("2011Q3", **ORIGINAL, draft=True)
     confirmed = loaded.confirm("2011Q3")
     assert (confirmed.status, confirmed.schema) == ("released", "release_2011q3")
     assert schemas(loaded.con) == {"release_2011q3"}
     assert ids(loaded, "released.demo") == set(range(1, 41))
     shown = {v: rows(loaded.con, f"FROM release_2011q3.{v}") for v in views_of(loaded)}
-    loaded.release("2011Q3", **OPTIONS, supersede=True)
+    loaded.release("2011Q3", **ORIGINAL, supersede=True)
     assert {v: rows(loaded.con, f"FROM release_2011q3.{v}") for v in views_of(loaded)} == shown
 
 
@@ -91,6 +98,7 @@ def test_confirming_without_a_draft_is_refused(loaded: Engine) -> None:
     assert content(loaded.con) == before
 
 
+@pytest.mark.thorough
 def test_a_draft_is_stale_once_the_series_went_on(loaded: Engine) -> None:
     loaded.release("2011Q3", **OPTIONS, draft=True)
     loaded.release("2011Q4", **OPTIONS)
@@ -99,6 +107,7 @@ def test_a_draft_is_stale_once_the_series_went_on(loaded: Engine) -> None:
     assert schemas(loaded.con) == {"draft_2011q3", "release_2011q4"}
 
 
+@pytest.mark.thorough
 def test_a_release_takes_the_place_of_its_draft(loaded: Engine) -> None:
     loaded.release("2011Q3", **OPTIONS, draft=True)
     loaded.release("2011Q3", **OPTIONS)
@@ -108,6 +117,7 @@ def test_a_release_takes_the_place_of_its_draft(loaded: Engine) -> None:
         loaded.confirm("2011Q3")
 
 
+@pytest.mark.thorough
 def test_a_draft_that_was_changed_fails_its_check_when_it_is_confirmed(loaded: Engine) -> None:
     made = loaded.release("2011Q3", **OPTIONS, draft=True)
     loaded.con.execute(f"UPDATE srsql_data.release_{made.release_id}_reac SET pt = 'Of case 1'")
@@ -117,6 +127,7 @@ def test_a_draft_that_was_changed_fails_its_check_when_it_is_confirmed(loaded: E
     assert content(loaded.con) == before
 
 
+@pytest.mark.thorough
 def test_a_superseded_release_stays_in_the_catalog_and_the_views_show_the_new_one(
     loaded: Engine,
 ) -> None:
@@ -139,6 +150,7 @@ def test_a_superseded_release_stays_in_the_catalog_and_the_views_show_the_new_on
     assert loaded.sql("SELECT count(*) FROM released.demo") == [(40,)]
 
 
+@pytest.mark.thorough
 def test_a_case_of_a_superseded_release_is_an_old_case_afterwards(loaded: Engine) -> None:
     loaded.release("2011Q3", **OPTIONS)
     loaded.release("2011Q3", **OPTIONS | {"seed": 9}, supersede=True)
@@ -146,6 +158,7 @@ def test_a_case_of_a_superseded_release_is_an_old_case_afterwards(loaded: Engine
     assert (made.manifest["cases"]["old"], made.manifest["cases"]["new"]) == (20, 20)
 
 
+@pytest.mark.thorough
 def test_a_released_quarter_and_an_earlier_one_are_refused_and_nothing_changes(
     loaded: Engine,
 ) -> None:
@@ -167,6 +180,7 @@ def pseudonyms(engine: Engine, schema: str) -> dict[str, tuple[int, int]]:
     }
 
 
+@pytest.mark.thorough
 def test_a_named_series_publishes_pseudonyms_that_are_stable_over_its_quarters(
     loaded: Engine,
 ) -> None:
@@ -194,6 +208,7 @@ def test_no_view_of_a_named_series_shows_an_original_id(loaded: Engine) -> None:
     assert order == sorted(order)
 
 
+@pytest.mark.thorough
 def test_two_series_publish_the_same_case_under_ids_that_do_not_meet(loaded: Engine) -> None:
     for series in ("journal", "industry"):
         loaded.release("2011Q3", **OPTIONS, series=series)
@@ -205,6 +220,7 @@ def test_two_series_publish_the_same_case_under_ids_that_do_not_meet(loaded: Eng
     )
 
 
+@pytest.mark.thorough
 def test_a_series_is_released_on_its_own_turn(loaded: Engine) -> None:
     loaded.release("2011Q4", **OPTIONS)
     made = loaded.release("2011Q3", **OPTIONS, series="journal")
@@ -220,6 +236,7 @@ def test_a_series_name_that_is_no_name_is_refused(loaded: Engine, series: str) -
     assert content(loaded.con) == before
 
 
+@pytest.mark.thorough
 def test_series_names_that_differ_in_case_only_are_two_series(
     loaded: Engine,
 ) -> None:
@@ -230,6 +247,7 @@ def test_series_names_that_differ_in_case_only_are_two_series(
     assert rows(loaded.con, "FROM release_journal_2011q3.demo") == shown
 
 
+@pytest.mark.thorough
 def test_two_datasets_with_the_same_period_can_both_be_released(
     loaded: Engine, tmp_path: Path
 ) -> None:
@@ -293,25 +311,27 @@ def test_no_released_view_quotes_the_seed_or_shows_a_group_or_an_undeclared_colu
     assert not any("987654321987" in text for (text,) in texts)
 
 
+@pytest.mark.thorough
 def test_a_deleted_case_is_left_out_of_every_release_made_after_its_list_came(
     engine: Engine, tmp_path: Path
 ) -> None:
     engine.ingest([write_quarter(tmp_path, "2011Q3", crowd(40))])
-    engine.release("2011Q3", **OPTIONS)
+    engine.release("2011Q3", **ORIGINAL)
     again = [*crowd(40, first=21, version=2), *crowd(1, first=30, version=3)]
     engine.ingest([write_quarter(tmp_path, "2011Q4", again, deleted=[1, 30, 999])])
-    made = engine.release("2011Q4", **OPTIONS)
+    made = engine.release("2011Q4", **ORIGINAL)
     assert made.manifest["withheld"] == {"deleted": {"cases": 1, "reports": 2}}
     assert 30 not in ids(engine, "release_2011q4.demo")
     assert {1, 30} <= ids(engine, "release_2011q3.demo")  # released before the list
-    made = engine.release("2011Q3", **OPTIONS, supersede=True)
+    made = engine.release("2011Q3", **ORIGINAL, supersede=True)
     assert made.manifest["withheld"] == {"deleted": {"cases": 2, "reports": 2}}
     assert {1, 30}.isdisjoint(ids(engine, "release_2011q3.demo"))
 
 
+@pytest.mark.thorough
 def test_the_cumulative_views_hold_each_quarter_and_each_cases_latest(loaded: Engine) -> None:
-    loaded.release("2011Q3", **OPTIONS)
-    loaded.release("2011Q4", **OPTIONS)
+    loaded.release("2011Q3", **ORIGINAL)
+    loaded.release("2011Q4", **ORIGINAL)
     assert loaded.sql("SELECT quarter, count(*) FROM released.demo GROUP BY 1 ORDER BY 1") == [
         ("2011Q3", 40),
         ("2011Q4", 40),

@@ -15,6 +15,8 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.errors import LookUpError, ReleaseError
 from srsql.engine.models import MODELS
 
+pytestmark = pytest.mark.thorough
+
 TWO = [
     Report(10, 1, "30", "M", "70", ("Acne",)),
     Report(20, 2, "31", "M", "72", ("Cough",)),
@@ -163,7 +165,6 @@ def test_a_case_released_later_first_stays_out_of_an_earlier_quarter(
     assert found.why[-1] == "out in: 2011Q4"
 
 
-@pytest.mark.usefixtures("usual_ids")
 def test_a_pseudonym_stands_for_its_case(engine: Engine, tmp_path: Path) -> None:
     loaded(engine, tmp_path, TWO)
     known = {one.kind: one for one in engine.lookup(["3"], case=True).found}

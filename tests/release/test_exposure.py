@@ -17,6 +17,8 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.errors import LinkableError, ReleaseError
 from srsql.engine.release.exposure import is_correction
 
+pytestmark = pytest.mark.thorough
+
 OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.5", "seed": 1}
 LINKS = r"link one to one to another release .*--max-linkable 0.05.*--allow-linkable"
 
@@ -27,7 +29,7 @@ def loaded(kept: Path, tmp_path: Path) -> Iterator[Engine]:
     reports = [replace(r, pt=(f"Of case {r.caseid}",), indi=()) for r in crowd(40)]
     target = copied(kept / "exposure", tmp_path / "w.duckdb", {"2011Q3": reports})
     with Engine(target) as engine:
-        engine.release("2011Q3", **OPTIONS)
+        engine.release("2011Q3", **OPTIONS, ids="original")
         yield engine
 
 

@@ -26,8 +26,10 @@ from srsql.engine.steward.copies import Copy
 from srsql.engine.steward.forget import Receipt
 from srsql.engine.steward.restore import restore
 
+pytestmark = pytest.mark.slow
+
 OPTIONS: dict[str, Any] = {
-    "model": "ms", "k": 3, "theta": "1", "seed": 1, "allow_linkable": True
+    "model": "ms", "k": 3, "theta": "1", "seed": 1, "allow_linkable": True, "ids": "original"
 }  # fmt: skip
 SECRET = "ZQ9FX7LMPW3TTKH5VBN2RD8YC4JG6SE1"
 """A text that no compression shortens."""
@@ -43,10 +45,10 @@ def quarter(wt: str = "70") -> list[Report]:
 
 def released(engine: Engine, folder: Path, **options: Any) -> None:
     engine.ingest([write_quarter(folder, "2011Q3", quarter())])
-    engine.release("2011Q3", **OPTIONS, **options)
+    engine.release("2011Q3", **OPTIONS | options)
     later = [*crowd(40, first=21, version=2), next_version(quarter()[-1])]
     engine.ingest([write_quarter(folder, "2011Q4", later)])
-    engine.release("2011Q4", **OPTIONS, **options)
+    engine.release("2011Q4", **OPTIONS | options)
 
 
 def holders(engine: Engine, *texts: str) -> set[str]:
@@ -88,6 +90,7 @@ def test_nothing_of_a_forgotten_case_is_left_but_what_is_out(
     assert receipt.not_found == []
 
 
+@pytest.mark.thorough
 def test_what_no_release_shows_any_more_leaves_the_file_too(tmp_path: Path) -> None:
     """Text ids and values are searched for in the bytes of the file."""
     visits, findings = clinic.visits(), clinic.findings(["Flu", "Gout", "Rash"])
@@ -120,6 +123,7 @@ def test_what_no_release_shows_any_more_leaves_the_file_too(tmp_path: Path) -> N
     assert patient.encode() not in db.read_bytes()
 
 
+@pytest.mark.thorough
 def test_audits_of_earlier_releases_count_a_forgotten_case_but_as_a_target(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -140,6 +144,7 @@ def test_audits_of_earlier_releases_count_a_forgotten_case_but_as_a_target(
     assert any(row.dig for row in after.releases)
 
 
+@pytest.mark.thorough
 def test_measures_run_and_count_a_forgotten_case_in_its_group(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -156,6 +161,7 @@ def test_measures_run_and_count_a_forgotten_case_in_its_group(
     assert all(after[key].total == (before[key].total or 0) - 1 for key in suppressed)
 
 
+@pytest.mark.thorough
 def test_a_file_that_brings_a_forgotten_case_back_is_recognized(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -227,6 +233,7 @@ def test_a_line_with_a_broken_quote_is_known_by_its_quoted_id(
     ]
 
 
+@pytest.mark.thorough
 def test_a_dry_run_says_the_same_and_changes_nothing(engine: Engine, tmp_path: Path) -> None:
     released(engine, tmp_path)
     before = holders(engine, str(CASE), SECRET)
@@ -238,14 +245,15 @@ def test_a_dry_run_says_the_same_and_changes_nothing(engine: Engine, tmp_path: P
     assert (dry.erased, dry.renamed, dry.exposed) == (done.erased, done.renamed, done.exposed)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ids", ["original", "pseudonym", "per-quarter"])
 def test_a_superseded_release_keeps_the_rows_of_the_others(
     engine: Engine, tmp_path: Path, ids: str
 ) -> None:
     engine.ingest([write_quarter(tmp_path, "2011Q3", crowd(40))])
     for _ in range(2):
-        engine.release("2011Q3", **OPTIONS, ids=ids, supersede=True, weaker=True)
-    engine.release("2011Q3", **OPTIONS, ids=ids, series="two", draft=True)
+        engine.release("2011Q3", **OPTIONS | {"ids": ids}, supersede=True, weaker=True)
+    engine.release("2011Q3", **OPTIONS | {"ids": ids}, series="two", draft=True)
     old = dict(engine.sql("SELECT caseid, primaryid FROM srsql_data.release_1_demo"))
     receipt = engine.forget([7], reason="asked for")
     assert receipt.drafts == ["2011Q3 in series two"]
@@ -281,10 +289,10 @@ def test_every_table_of_the_catalog_that_names_cases_is_looked_at(engine: Engine
     ("table", "row"),
     [
         ("member", "(1, 999, '999', 1, 1, true)"),
-        ("withheld", "(1, 999, '999', 1, 'no_group_fits')"),
-        ("counted_person", "(1, '999', 1)"),
-        ("waiting", "(1, '999', '2011Q3')"),
-        ("taken_case", "(1, '999', '2011Q2', 1)"),
+        pytest.param("withheld", "(1, 999, '999', 1, 'no_group_fits')", marks=pytest.mark.thorough),
+        pytest.param("counted_person", "(1, '999', 1)", marks=pytest.mark.thorough),
+        pytest.param("waiting", "(1, '999', '2011Q3')", marks=pytest.mark.thorough),
+        pytest.param("taken_case", "(1, '999', '2011Q2', 1)", marks=pytest.mark.thorough),
     ],
 )
 def test_a_case_that_one_table_of_releases_alone_names_is_found(
@@ -300,6 +308,7 @@ def test_a_case_that_one_table_of_releases_alone_names_is_found(
     assert (receipt.not_found, receipt.renamed) == (["998"], {f"srsql.{table}": 1})
 
 
+@pytest.mark.thorough
 def test_a_case_that_another_dataset_alone_counts_is_not_found(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -310,6 +319,7 @@ def test_a_case_that_another_dataset_alone_counts_is_not_found(
     assert engine.forget([999], reason="asked for").not_found == ["999"]
 
 
+@pytest.mark.thorough
 def test_a_caller_is_told_how_the_file_is_written_anew(tmp_path: Path) -> None:
     db = tmp_path / "theirs.duckdb"
     with duckdb.connect(str(db)) as con:
@@ -330,6 +340,7 @@ def test_a_caller_is_told_how_the_file_is_written_anew(tmp_path: Path) -> None:
         assert con.execute("FROM theirs").fetchall() == [(SECRET[:8],)]
 
 
+@pytest.mark.thorough
 def test_a_file_that_cannot_be_written_anew_is_as_it_was(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -357,6 +368,7 @@ def test_a_file_that_cannot_be_written_anew_is_as_it_was(
     assert not killed.exists()
 
 
+@pytest.mark.thorough
 def test_a_forgotten_case_is_in_no_later_release_and_not_new_there(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -385,6 +397,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(engine: Engine, tmp_path: Pa
     assert engine.sql("SELECT count(*) FROM srsql.forgotten_case") == [(0,)]
 
 
+@pytest.mark.thorough
 def test_the_command_reads_a_file_and_writes_a_receipt(tmp_path: Path) -> None:
     db, ids, receipt = (tmp_path / name for name in ("w.duckdb", "ids.txt", "receipt.json"))
     with Engine(db) as engine:
@@ -407,6 +420,7 @@ def test_the_command_reads_a_file_and_writes_a_receipt(tmp_path: Path) -> None:
     assert (wrong.code, wrong.err.count("\n")) == (2, 1)
 
 
+@pytest.mark.thorough
 def test_who_leaves_two_quarters_is_told_how_few_are_left_and_the_audit_finds_as_many(
     engine: Engine, tmp_path: Path
 ) -> None:

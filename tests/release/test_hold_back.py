@@ -59,6 +59,7 @@ def two_weeks(engine: Engine) -> None:
     engine.release_range(f"{ONE}:{TWO}", **OPTIONS)
 
 
+@pytest.mark.thorough
 def test_a_waiting_case_whose_report_comes_again_under_another_id_is_told(engine: Engine) -> None:
     first = crowd(2)
     bring(engine, ONE, first)
@@ -109,6 +110,7 @@ def cells_of(measures: Any) -> list[float]:
     return [measures.a, measures.b, measures.c, measures.d]
 
 
+@pytest.mark.thorough
 def test_a_case_that_waited_long_enough_is_withheld_for_good(engine: Engine) -> None:
     for label, reports in ((ONE, crowd(2)), (TWO, crowd(1, 90)), (THREE, crowd(4, 3))):
         bring(engine, label, reports)
@@ -123,6 +125,7 @@ def test_a_case_that_waited_long_enough_is_withheld_for_good(engine: Engine) -> 
     assert len(shown(engine, THREE)) == 5  # case 90 is one of them
 
 
+@pytest.mark.thorough
 def test_without_max_delay_the_pool_empties_and_nobody_joins_it(engine: Engine) -> None:
     bring(engine, ONE, crowd(2))
     bring(engine, TWO, crowd(2, 3))
@@ -136,6 +139,7 @@ def test_without_max_delay_the_pool_empties_and_nobody_joins_it(engine: Engine) 
     assert "waiting" not in last.manifest
 
 
+@pytest.mark.thorough
 def test_rows_of_a_lake_and_of_a_file_are_the_same(engine: Engine, tmp_path: Path) -> None:
     two_weeks(engine)
     with Engine(tmp_path / "lake.duckdb") as other:
@@ -147,6 +151,7 @@ def test_rows_of_a_lake_and_of_a_file_are_the_same(engine: Engine, tmp_path: Pat
         assert other.audit().safe
 
 
+@pytest.mark.thorough
 def test_a_report_that_comes_again_is_released_once_as_it_was_told_last(engine: Engine) -> None:
     bring(engine, ONE, crowd(2))
     again = replace(crowd(1)[0], pt=("Another",))
@@ -158,6 +163,7 @@ def test_a_report_that_comes_again_is_released_once_as_it_was_told_last(engine: 
     assert "Another" in {row["pt"] for row in shown(engine, TWO)}
 
 
+@pytest.mark.thorough
 def test_a_draft_holds_nobody_back_until_it_is_exposed(engine: Engine) -> None:
     bring(engine, ONE, crowd(2))
     bring(engine, TWO, crowd(2, 3))
@@ -170,6 +176,7 @@ def test_a_draft_holds_nobody_back_until_it_is_exposed(engine: Engine) -> None:
     assert engine.confirm(TWO).rows["demo"] == 4
 
 
+@pytest.mark.thorough
 def test_a_withdrawn_case_that_waited_leaves_with_its_group(engine: Engine) -> None:
     two_weeks(engine)
     bring(engine, THREE, crowd(3, 10), gone=[1])
@@ -182,6 +189,7 @@ def test_a_withdrawn_case_that_waited_leaves_with_its_group(engine: Engine) -> N
     assert engine.audit().safe
 
 
+@pytest.mark.thorough
 def test_a_forgotten_case_waits_no_more(engine: Engine) -> None:
     bring(engine, ONE, crowd(2))
     bring(engine, TWO, crowd(3, 3))
@@ -193,6 +201,7 @@ def test_a_forgotten_case_waits_no_more(engine: Engine) -> None:
     assert made.manifest["cases"]["released"] == 4
 
 
+@pytest.mark.thorough
 def test_a_period_of_such_a_series_cannot_be_superseded(engine: Engine) -> None:
     bring(engine, ONE, crowd(2))
     bring(engine, TWO, crowd(2, 3))
@@ -204,6 +213,7 @@ def test_a_period_of_such_a_series_cannot_be_superseded(engine: Engine) -> None:
         engine.release(TWO, supersede=True)
 
 
+@pytest.mark.thorough
 def test_a_report_that_comes_again_in_a_skipped_period_is_released_as_it_waited(
     engine: Engine,
 ) -> None:
@@ -215,6 +225,7 @@ def test_a_report_that_comes_again_in_a_skipped_period_is_released_as_it_waited(
     assert [row["pt"] for row in shown(engine, THREE)] == [f"Reaction 0{n}" for n in (1, 2, 3, 4)]
 
 
+@pytest.mark.thorough
 def test_what_came_in_a_skipped_period_comes_out_in_no_later_one(engine: Engine) -> None:
     """Also where its case waits before and after it; nor is a case stale by what it has there."""
     follow_up = replace(next_version(crowd(1)[0]), pt=("Skipped",))

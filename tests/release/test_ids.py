@@ -28,6 +28,8 @@ from srsql.engine.errors import LookUpError, QueryError, ReleaseError, ReportErr
 from srsql.engine.release import ids
 from srsql.engine.store.statements import dotted
 
+pytestmark = pytest.mark.slow
+
 OPTIONS: dict[str, Any] = {
     "model": "ms", "k": 3, "theta": "1", "seed": 1, "allow_linkable": True
 }  # fmt: skip
@@ -118,7 +120,7 @@ def test_no_two_ids_of_two_kinds_or_quarters_are_one_text() -> None:
     assert len(set(texts.values())) == len(texts)
 
 
-@pytest.mark.usefixtures("usual_ids")
+@pytest.mark.thorough
 def test_a_new_series_has_pseudonyms_of_53_bits_the_main_one_too(loaded: Engine) -> None:
     made = loaded.release("2011Q3", **OPTIONS)
     assert made.manifest["ids"] == "pseudonym"
@@ -165,6 +167,7 @@ def test_a_report_s_pseudonym_does_not_tell_that_of_its_case(loaded: Engine) -> 
     assert len(differences) == len(third)
 
 
+@pytest.mark.thorough
 def test_pseudonyms_depend_on_the_key_and_the_ids_alone(kept: Path, tmp_path: Path) -> None:
     found = []
     for threads in (1, 2):
@@ -183,6 +186,7 @@ def test_pseudonyms_depend_on_the_key_and_the_ids_alone(kept: Path, tmp_path: Pa
         }
 
 
+@pytest.mark.thorough
 def test_an_id_keeps_its_pseudonym_when_a_quarter_is_made_again(loaded: Engine) -> None:
     release_both(loaded, ids="pseudonym")
     before = shown(loaded, "release_2011q4")
@@ -190,6 +194,7 @@ def test_an_id_keeps_its_pseudonym_when_a_quarter_is_made_again(loaded: Engine) 
     assert shown(loaded, "release_2011q4") == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("bits", [8, 9])
 def test_ids_whose_pseudonym_is_taken_try_the_next_one_in_the_order_of_their_text(
     loaded: Engine, monkeypatch: pytest.MonkeyPatch, bits: int
@@ -243,6 +248,7 @@ def test_a_pseudonym_that_stands_for_two_ids_rolls_the_release_back(loaded: Engi
     assert content(loaded.con) == before
 
 
+@pytest.mark.thorough
 def test_a_report_id_that_is_the_case_id_has_one_pseudonym(tmp_path: Path) -> None:
     text = foreign.TOML.replace("files = []", 'files = ["*.csv"]\npublish = ["adr"]')
     data = foreign.table(
@@ -262,6 +268,7 @@ def test_a_report_id_that_is_the_case_id_has_one_pseudonym(tmp_path: Path) -> No
         assert sorted(int(one.case_id) for one in found) == list(range(1, 41))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["pseudonym", "per-quarter"])
 def test_ids_that_are_text_and_periods_that_are_sql_get_pseudonyms(
     tmp_path: Path, kind: str
@@ -287,6 +294,7 @@ def test_ids_of_a_quarter_join_no_case_over_quarters(loaded: Engine) -> None:
     assert made == [("per-quarter",)]
 
 
+@pytest.mark.thorough
 def test_a_periodical_model_follows_the_cases_behind_ids_of_a_quarter(
     loaded: Engine, kept: Path, tmp_path: Path
 ) -> None:
@@ -304,6 +312,7 @@ def test_a_periodical_model_follows_the_cases_behind_ids_of_a_quarter(
         assert loaded.audit().safe
 
 
+@pytest.mark.thorough
 def test_what_counts_cases_over_quarters_says_that_ids_of_a_quarter_do_not_tell(
     loaded: Engine,
 ) -> None:
@@ -320,6 +329,7 @@ def test_what_counts_cases_over_quarters_says_that_ids_of_a_quarter_do_not_tell(
     assert "a case has others in every quarter" in loaded.report("2011Q4", public=True).html
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("first", ["pseudonym", "per-quarter", "original"])
 def test_the_ids_of_a_series_are_fixed_when_it_is_made(loaded: Engine, first: str) -> None:
     loaded.release("2011Q3", **OPTIONS, ids=first)
@@ -332,6 +342,7 @@ def test_the_ids_of_a_series_are_fixed_when_it_is_made(loaded: Engine, first: st
         loaded.release("2011Q4", **OPTIONS, series="x", ids="hashed")
 
 
+@pytest.mark.thorough
 def test_a_series_that_holds_one_draft_alone_may_be_made_again_with_other_ids(
     loaded: Engine,
 ) -> None:
@@ -350,6 +361,7 @@ def test_a_series_that_holds_one_draft_alone_may_be_made_again_with_other_ids(
         loaded.release("2011Q4", **OPTIONS, ids="original")
 
 
+@pytest.mark.thorough
 def test_a_draft_is_exposed_under_the_ids_that_it_was_made_with(loaded: Engine) -> None:
     dp = {"model": "msdp-num", "k": 3, "epsilon": 1, "noise": "seeded", "seed": 1}
     for series, options in (("main", OPTIONS), ("noise", dp)):
@@ -364,6 +376,7 @@ def test_a_draft_is_exposed_under_the_ids_that_it_was_made_with(loaded: Engine) 
     )
 
 
+@pytest.mark.thorough
 def test_the_steward_finds_the_case_behind_a_pseudonym_and_back(loaded: Engine) -> None:
     release_both(loaded, ids="pseudonym")
     case, report = shown(loaded, "release_2011q4")[1021]
@@ -395,6 +408,7 @@ def test_the_steward_finds_the_case_behind_a_pseudonym_and_back(loaded: Engine) 
         loaded.lookup(["1"], series="x")
 
 
+@pytest.mark.thorough
 def test_ids_of_a_quarter_are_looked_up_with_their_quarter(loaded: Engine) -> None:
     release_both(loaded, ids="per-quarter")
     of = {quarter: shown(loaded, f"release_{quarter.lower()}")[1021][0] for quarter in QUARTERS}
@@ -406,6 +420,7 @@ def test_ids_of_a_quarter_are_looked_up_with_their_quarter(loaded: Engine) -> No
         assert one.pseudonym == number
 
 
+@pytest.mark.thorough
 def test_pseudonyms_of_an_earlier_version_stay_and_are_looked_up(loaded: Engine) -> None:
     loaded.release("2011Q3", **OPTIONS, ids="pseudonym")
     loaded.sql("UPDATE srsql.series SET ids = 'pseudonym-60'")  # as a migration leaves it
@@ -422,6 +437,7 @@ def test_pseudonyms_of_an_earlier_version_stay_and_are_looked_up(loaded: Engine)
     assert {o.pseudonym for o in loaded.lookup(["1041"], case=True).found} == {case, report}
 
 
+@pytest.mark.thorough
 def test_original_ids_warn_and_need_no_look_up(db: Path) -> None:
     asked = ("--quarter", "2011Q3", "--model", "ms", "--k", "3", "--theta", "1", "--db", db)
     made = srsql("release", *asked, "--ids", "original", "--json")
@@ -438,6 +454,7 @@ def test_original_ids_warn_and_need_no_look_up(db: Path) -> None:
     assert "nothing to look up" in refused.err
 
 
+@pytest.mark.thorough
 def test_the_command_looks_up_and_counts_what_is_unknown(db: Path) -> None:
     with Engine(db) as engine:
         release_both(engine, ids="pseudonym")
@@ -453,6 +470,7 @@ def test_the_command_looks_up_and_counts_what_is_unknown(db: Path) -> None:
     assert none.err.count("\n") == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["pseudonym", "per-quarter", "original"])
 def test_manifest_status_and_reports_say_which_ids_a_series_has(loaded: Engine, kind: str) -> None:
     loaded.release("2011Q3", **OPTIONS, ids=kind)
@@ -464,6 +482,7 @@ def test_manifest_status_and_reports_say_which_ids_a_series_has(loaded: Engine, 
         assert 0 < html.index(sentence) < html.index('id="s-guarantee"')
 
 
+@pytest.mark.thorough
 def test_only_the_catalog_of_the_steward_tells_what_a_pseudonym_stands_for(loaded: Engine) -> None:
     release_both(loaded, ids="pseudonym")
     for schema in ("release_2011q3", "release_2011q4", "released"):

@@ -42,11 +42,13 @@ def told_of_the_next(engine: Engine) -> list[str]:
     return list(engine.explain(TWO, "1").why)
 
 
+@pytest.mark.thorough
 def test_a_case_that_is_forgotten_while_it_waits_came_again_nowhere(engine: Engine) -> None:
     engine.forget(["1"], reason="asked")
     assert "the case was forgotten on" in " ".join(told_of_the_next(engine))
 
 
+@pytest.mark.thorough
 def test_a_case_that_the_replaced_data_lack_came_again_nowhere(engine: Engine) -> None:
     bring(engine, ONE, crowd(1, 2))
     text = f"it waited since {ONE}, and what replaced the data of {ONE} has no report of it"

@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.lanes import thorough_but
 
 from srsql import Engine
+
+pytestmark = pytest.mark.slow
 
 DATASET = """
 name = "visits"
@@ -51,9 +54,17 @@ def visits(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("model", "options"),
-    [("ppms", {}), ("ppms++", {}), ("ppms-alpha", {"assume_md": "all"}), ("ppms-stay", {}),
-     ("ms", {})],
-)  # fmt: skip
+    thorough_but(
+        [("ppms", {}), ("ppms++", {})],
+        [
+            ("ppms", {}),
+            ("ppms++", {}),
+            ("ppms-alpha", {"assume_md": "all"}),
+            ("ppms-stay", {}),
+            ("ms", {}),
+        ],
+    ),
+)
 def test_a_second_period_is_released_and_audited(
     visits: Path, model: str, options: dict[str, Any]
 ) -> None:

@@ -12,6 +12,8 @@ from support.dictionaries import write_omop
 from srsql import open_artifact, verify
 from srsql.engine.api.engine import Engine
 
+pytestmark = pytest.mark.thorough
+
 SEX = {8507: "M", 8532: "F"}
 ABOVE = {3: {"PARACILLINE"}, 4: {"PARACILLINE", "IBUFORIN"}, 1: {"PARACILLINE"}}
 

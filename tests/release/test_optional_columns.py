@@ -37,6 +37,7 @@ def names(engine: Engine, view: str) -> list[str]:
     return [row[0] for row in engine.sql(f"DESCRIBE {view}")]
 
 
+@pytest.mark.slow
 def test_they_stand_in_the_rows_of_that_series_alone(db: Path) -> None:
     with Engine(db, read_only=True) as engine:
         plain = names(engine, "release_2011q1.drug")
@@ -55,6 +56,7 @@ def test_they_stand_in_the_rows_of_that_series_alone(db: Path) -> None:
         assert all(row.measure != "one_candidate_by_column" for row in engine.metrics("2011Q1"))
 
 
+@pytest.mark.thorough
 def test_a_series_keeps_them_and_takes_no_others(db: Path) -> None:
     with Engine(db) as engine:
         with pytest.raises(ReleaseError, match="a series shows the same in all"):
@@ -66,6 +68,7 @@ def test_a_series_keeps_them_and_takes_no_others(db: Path) -> None:
         assert names(engine, "released_open.drug")[-2:] == ["prod_ai", "route"]
 
 
+@pytest.mark.thorough
 def test_an_artifact_with_them_passes(db: Path, tmp_path: Path) -> None:
     with Engine(db, read_only=True) as engine:
         engine.publish("2011Q1", tmp_path / "out", series="open", allow_linkable=True)

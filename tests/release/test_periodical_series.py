@@ -12,6 +12,7 @@ from support.command import srsql
 from support.files import copied
 from support.people import (
     OPTIONS,
+    ORIGINAL,
     PERIODICAL,
     audited,
     ingest,
@@ -31,6 +32,8 @@ from srsql.engine.errors import (
     ReleaseError,
     SrsqlError,
 )
+
+pytestmark = pytest.mark.slow
 
 BFL = (*(pytest.param(m, marks=pytest.mark.thorough) for m in ("ppms", "ppms-ear")), "ppms++")
 EACH = (*BFL, pytest.param("ppms-alpha", marks=pytest.mark.thorough))
@@ -69,6 +72,7 @@ def test_quarters_come_out_in_order_once_and_the_series_is_safe(loaded: Engine, 
     audited(loaded)
 
 
+@pytest.mark.thorough
 def test_the_models_of_the_family_can_follow_each_other(loaded: Engine) -> None:
     for quarter, model in zip(SERIES, ("ppms-ear", "ppms-alpha", "ppms", "ppms++"), strict=True):
         loaded.release(quarter, model=model, change=True, weaker=True, **OPTIONS)
@@ -78,6 +82,7 @@ def test_the_models_of_the_family_can_follow_each_other(loaded: Engine) -> None:
 # --supersede
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", PERIODICAL)
 def test_a_quarter_that_is_out_is_not_grouped_anew_and_the_way_out_is_named(
     loaded: Engine, model: str
@@ -92,6 +97,7 @@ def test_a_quarter_that_is_out_is_not_grouped_anew_and_the_way_out_is_named(
     assert content(loaded.con) == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", BFL)
 def test_a_case_first_published_later_stays_out_of_an_earlier_quarter_that_is_made_late(
     loaded: Engine, tmp_path: Path, model: str
@@ -108,25 +114,27 @@ def test_a_case_first_published_later_stays_out_of_an_earlier_quarter_that_is_ma
 # drafts
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", EACH)
 def test_a_draft_is_no_appearance_and_confirmed_it_is_the_release_made_at_once(
     loaded: Engine, kept: Path, tmp_path: Path, model: str
 ) -> None:
-    loaded.release("2011Q1", model=model, **OPTIONS)
+    loaded.release("2011Q1", model=model, **ORIGINAL)
     for seed in (7, 1):
-        draft = loaded.release("2011Q2", model=model, **OPTIONS | {"seed": seed}, draft=True)
+        draft = loaded.release("2011Q2", model=model, **ORIGINAL | {"seed": seed}, draft=True)
     assert new_cases(loaded, draft.release_id) <= set(range(21, 31))
     assert {row.quarter for row in audited(loaded).releases} == {"2011Q1"}
     confirmed = loaded.confirm("2011Q2")
     with Engine(copied(kept / "people", tmp_path / "other.duckdb", SERIES)) as other:
         for quarter in ("2011Q1", "2011Q2"):
-            made = other.release(quarter, model=model, **OPTIONS)
+            made = other.release(quarter, model=model, **ORIGINAL)
         assert exported(loaded.con, confirmed.schema, tmp_path / "a") == exported(
             other.con, made.schema, tmp_path / "b"
         )
     assert {row.quarter for row in audited(loaded).releases} == {"2011Q1", "2011Q2"}
 
 
+@pytest.mark.thorough
 def test_a_draft_is_stale_once_an_earlier_quarter_was_corrected(loaded: Engine) -> None:
     loaded.release("2011Q1", **OPTIONS)
     loaded.release("2011Q2", **OPTIONS, draft=True)
@@ -141,6 +149,7 @@ def test_a_draft_is_stale_once_an_earlier_quarter_was_corrected(loaded: Engine) 
     audited(loaded)
 
 
+@pytest.mark.thorough
 def test_a_draft_is_stale_once_its_source_was_replaced_or_a_case_of_it_deleted(
     loaded: Engine, tmp_path: Path
 ) -> None:
@@ -158,6 +167,7 @@ def test_a_draft_is_stale_once_its_source_was_replaced_or_a_case_of_it_deleted(
     assert loaded.confirm("2011Q2").status == "released"
 
 
+@pytest.mark.thorough
 def test_a_draft_is_audited_again_before_it_is_exposed(loaded: Engine, tmp_path: Path) -> None:
     """All but one who were counted as stopping are in the next quarter by now."""
     loaded.release("2011Q1", model="ppms-alpha", **OPTIONS, draft=True)
@@ -176,6 +186,7 @@ def with_an_empty_quarter(engine: Engine, folder: Path) -> None:
     ingest(engine, folder, SERIES | {"2011Q2": people([11, 99], 2)})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", BFL)
 def test_a_range_releases_each_quarter_and_an_empty_one_where_nothing_can_be(
     engine: Engine, tmp_path: Path, model: str
@@ -194,6 +205,7 @@ def test_a_range_releases_each_quarter_and_an_empty_one_where_nothing_can_be(
     assert {row.quarter for row in audited(engine).releases} == set(SERIES)
 
 
+@pytest.mark.thorough
 def test_a_range_goes_on_where_one_stopped(db: Path, tmp_path: Path, kept: Path) -> None:
     """Half of it, a stop in the middle of a quarter, then the whole range once more."""
 
@@ -202,25 +214,26 @@ def test_a_range_goes_on_where_one_stopped(db: Path, tmp_path: Path, kept: Path)
             raise KeyboardInterrupt
 
     with Engine(db) as engine:
-        assert len(engine.release_range("2011Q1:2011Q2", **OPTIONS).released) == 2
+        assert len(engine.release_range("2011Q1:2011Q2", **ORIGINAL).released) == 2
         before = content(engine.con)
         with pytest.raises(KeyboardInterrupt):
-            engine.release_range("2011Q1:2011Q4", **OPTIONS, progress=stop)
+            engine.release_range("2011Q1:2011Q4", **ORIGINAL, progress=stop)
         assert content(engine.con) == before
     with Engine(db) as engine:
-        made = engine.release_range("2011Q1:2011Q4", **OPTIONS)
+        made = engine.release_range("2011Q1:2011Q4", **ORIGINAL)
         assert made.already == ["2011Q1", "2011Q2"]
         assert [r.quarter for r in made.released] == ["2011Q3", "2011Q4"]
-        again = engine.release_range("2011Q1:2011Q4", **OPTIONS)
+        again = engine.release_range("2011Q1:2011Q4", **ORIGINAL)
         assert (again.released, again.already) == ([], list(SERIES))
         resumed = content(engine.con)
     with Engine(copied(kept / "people", tmp_path / "other.duckdb", SERIES)) as other:
-        other.release_range("2011Q1:2011Q2", **OPTIONS)
+        other.release_range("2011Q1:2011Q2", **ORIGINAL)
         other.sql("SELECT nextval('srsql.release_ids')")  # the number of what was stopped is gone
-        other.release_range("2011Q1:2011Q4", **OPTIONS)
+        other.release_range("2011Q1:2011Q4", **ORIGINAL)
         assert content(other.con) == resumed
 
 
+@pytest.mark.thorough
 def test_the_quarters_before_the_one_that_is_refused_stay_out(loaded: Engine) -> None:
     with pytest.raises(ReleaseError, match="needs the cases of the quarter after 2011Q4"):
         loaded.release_range("2011Q1:2011Q4", model="ppms-alpha", **OPTIONS)
@@ -228,6 +241,7 @@ def test_the_quarters_before_the_one_that_is_refused_stay_out(loaded: Engine) ->
     audited(loaded)
 
 
+@pytest.mark.thorough
 def test_a_range_does_not_fill_a_gap_before_what_is_out(loaded: Engine) -> None:
     loaded.release("2011Q2", **OPTIONS)
     before = content(loaded.con)
@@ -258,6 +272,7 @@ def test_what_is_no_range_is_refused_and_nothing_changes(
     assert content(loaded.con) == before
 
 
+@pytest.mark.thorough
 def test_a_range_from_the_command_line(db: Path) -> None:
     options = ("--db", db, "--k", 3, "--theta", "0.5", "--seed", 1, "--ids", "pseudonym")
     first = srsql("release", "--quarter", "2011Q1:2011Q2", *options)
@@ -281,6 +296,7 @@ def test_a_range_from_the_command_line(db: Path) -> None:
 # nothing to release
 
 
+@pytest.mark.thorough
 def test_a_quarter_in_which_nothing_can_be_released_says_so_and_changes_nothing(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -305,14 +321,16 @@ def test_a_quarter_in_which_nothing_can_be_released_says_so_and_changes_nothing(
 # cases that go, change and come back
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", BFL)
 def test_a_case_withdrawn_in_the_middle_of_a_series_stays_out_from_then_on(
     engine: Engine, tmp_path: Path, model: str
 ) -> None:
     for quarter, reports in SERIES.items():
         deleted = [12, 15] if quarter == "2011Q2" else []
-        engine.ingest([write_quarter(tmp_path, quarter, reports, deleted=deleted)])
-        made = engine.release(quarter, model=model, **OPTIONS)
+        source = write_quarter(tmp_path, quarter, reports, deleted=deleted)
+        engine.ingest([source], allow_incomplete=True)
+        made = engine.release(quarter, model=model, **ORIGINAL)
         assert reasons(engine, made.release_id).get("deleted", set()) == set(deleted)
     assert {12, 15} <= set(shown(engine, "release_2011q1"))
     assert {12, 15}.isdisjoint(shown(engine, "release_2011q2"))
@@ -328,6 +346,7 @@ def covers(outer: tuple[int, int], inner: tuple[int, int]) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", EACH)
 def test_the_region_of_a_case_whose_age_changes_covers_its_earlier_ones(
     engine: Engine, tmp_path: Path, model: str
@@ -339,7 +358,7 @@ def test_the_region_of_a_case_whose_age_changes_covers_its_earlier_ones(
     quarters = {"2011Q1": first, "2011Q2": second, "2011Q3": third}
     ingest(engine, tmp_path, quarters | {"2011Q4": people(range(60, 70))})
     for quarter in quarters:
-        engine.release(quarter, model=model, **OPTIONS)
+        engine.release(quarter, model=model, **ORIGINAL)
     for case in {1, 2} & shown(engine, "release_2011q2").keys():
         ages = [span(engine, q, case) for q in ("2011Q1", "2011Q2")]
         assert covers(ages[1], ages[0])
@@ -355,6 +374,7 @@ def test_the_region_of_a_case_whose_age_changes_covers_its_earlier_ones(
     assert (rows_of["2011Q3"].qid_bounding == 0) == (model == "ppms")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", EACH)
 def test_an_age_that_was_missing_in_an_earlier_release_is_published_as_missing(
     engine: Engine, tmp_path: Path, model: str
@@ -364,7 +384,7 @@ def test_an_age_that_was_missing_in_an_earlier_release_is_published_as_missing(
               *people(range(33, 37), 2, age="")]  # fmt: skip
     ingest(engine, tmp_path, {"2011Q1": first, "2011Q2": second, "2011Q3": people([90])})
     for quarter in ("2011Q1", "2011Q2"):
-        engine.release(quarter, model=model, **OPTIONS)
+        engine.release(quarter, model=model, **ORIGINAL)
     found = shown(engine, "release_2011q2")
     assert found.keys() & set(range(11, 15))
     for case in found.keys() & set(range(11, 15)):
@@ -372,6 +392,7 @@ def test_an_age_that_was_missing_in_an_earlier_release_is_published_as_missing(
     audited(engine)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", EACH)
 def test_a_case_that_lacks_a_value_in_a_later_quarter_is_published_without_it(
     engine: Engine, tmp_path: Path, model: str
@@ -381,7 +402,7 @@ def test_a_case_that_lacks_a_value_in_a_later_quarter_is_published_without_it(
     quarters = {"2011Q1": people(range(1, 21)), "2011Q2": second, "2011Q3": people([90])}
     ingest(engine, tmp_path, quarters)
     for quarter in ("2011Q1", "2011Q2"):
-        engine.release(quarter, model=model, **OPTIONS)
+        engine.release(quarter, model=model, **ORIGINAL)
     found = shown(engine, "release_2011q2")
     assert found.keys() & set(range(11, 15))
     for case in found.keys() & set(range(11, 15)):
@@ -389,6 +410,7 @@ def test_a_case_that_lacks_a_value_in_a_later_quarter_is_published_without_it(
     audited(engine)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", BFL)
 def test_a_quarter_that_withheld_a_case_is_no_appearance_of_it(
     engine: Engine, tmp_path: Path, model: str
@@ -405,13 +427,14 @@ def test_a_quarter_that_withheld_a_case_is_no_appearance_of_it(
     audited(engine)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", EACH)
 def test_a_case_that_returns_after_a_gap_is_old_and_its_region_covers_the_first(
     loaded: Engine, tmp_path: Path, model: str
 ) -> None:
     ingest(loaded, tmp_path / "next", {"2012Q1": people(range(60, 70))})
     for quarter in SERIES:
-        made = loaded.release(quarter, model=model, **OPTIONS)
+        made = loaded.release(quarter, model=model, **ORIGINAL)
     assert new_cases(loaded, made.release_id).isdisjoint(range(1, 6))
     back = set(range(1, 6)) & shown(loaded, "release_2011q4").keys()
     back &= shown(loaded, "release_2011q1").keys()
@@ -424,6 +447,7 @@ def test_a_case_that_returns_after_a_gap_is_old_and_its_region_covers_the_first(
 # ppms-alpha
 
 
+@pytest.mark.thorough
 def test_ppms_alpha_needs_the_next_quarter_or_leave_to_assume(loaded: Engine) -> None:
     before = content(loaded.con)
     with pytest.raises(ReleaseError, match=r"ingest it first, or give --assume-md all .*MD-attack"):
@@ -439,6 +463,7 @@ def test_ppms_alpha_needs_the_next_quarter_or_leave_to_assume(loaded: Engine) ->
         assert (row.attacks, row.undefended) == (("b", "f", "l", "ss"), ("md", "p"))
 
 
+@pytest.mark.thorough
 def test_who_stops_is_told_by_the_quarter_just_after_and_not_by_the_next_one_that_is_there(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -456,6 +481,7 @@ def test_who_stops_is_told_by_the_quarter_just_after_and_not_by_the_next_one_tha
     assert found.without_calendar == ()
 
 
+@pytest.mark.thorough
 def test_the_audit_of_an_assumption_leaves_md_out_and_finds_it_open_when_asked(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -474,23 +500,25 @@ def test_the_audit_of_an_assumption_leaves_md_out_and_finds_it_open_when_asked(
     assert "MD" in asked.out
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", EACH)
 def test_a_case_that_was_counted_as_stopping_stays_out_of_the_next_quarter(
     loaded: Engine, tmp_path: Path, model: str
 ) -> None:
-    loaded.release("2011Q1", model="ppms-alpha", **OPTIONS)
+    loaded.release("2011Q1", model="ppms-alpha", **ORIGINAL)
     ingest(loaded, tmp_path, {"2011Q2": people([3, 4, *range(11, 31)], 2)}, replace=True)
     other: dict[str, Any] = {"model": model, "change": True, "weaker": True}
-    made = loaded.release("2011Q2", **other, **OPTIONS)
+    made = loaded.release("2011Q2", **other, **ORIGINAL)
     stopped = {3, 4} & shown(loaded, "release_2011q1").keys()
     assert stopped
     assert reasons(loaded, made.release_id)["promised_absent"] == stopped
     audited(loaded)
-    third = loaded.release("2011Q3", **other, **OPTIONS)
+    third = loaded.release("2011Q3", **other, **ORIGINAL)
     assert "promised_absent" not in reasons(loaded, third.release_id)
     audited(loaded)
 
 
+@pytest.mark.thorough
 def test_a_case_that_was_withheld_as_promised_absent_may_return_a_quarter_later(
     loaded: Engine, tmp_path: Path
 ) -> None:
@@ -503,6 +531,7 @@ def test_a_case_that_was_withheld_as_promised_absent_may_return_a_quarter_later(
     audited(loaded)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("alpha", "many"), [("1/2", 4), ("1/4", 4), ("0.25", 10)])
 def test_no_group_shows_substantial_symptoms_more_often_than_alpha(
     engine: Engine, tmp_path: Path, alpha: str, many: int
@@ -522,6 +551,7 @@ def test_no_group_shows_substantial_symptoms_more_often_than_alpha(
     assert {row.alpha for row in audited(engine).releases} == {str(Fraction(alpha))}
 
 
+@pytest.mark.thorough
 def test_weights_counted_in_parts_of_alpha_stay_within_64_bits(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -540,6 +570,7 @@ def test_weights_counted_in_parts_of_alpha_stay_within_64_bits(
 # families, options, the rule for substantial symptoms
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("first", "second"), [("ms", "ppms"), ("ppms++", "ms")])
 def test_a_series_belongs_to_one_family_of_models(loaded: Engine, first: str, second: str) -> None:
     loaded.release("2011Q1", model=first, **OPTIONS)
@@ -570,6 +601,7 @@ def test_an_alpha_that_is_no_share_is_refused_in_one_line(loaded: Engine, alpha:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("rule", "cutoffs", "found"),
     [
@@ -627,6 +659,7 @@ def test_a_rule_that_is_none_is_refused_in_one_line(loaded: Engine, rule: str, w
 # what the manifests and metrics say
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", EACH)
 def test_the_public_manifest_says_what_the_model_withstands(loaded: Engine, model: str) -> None:
     loaded.release("2011Q1", model=model, **OPTIONS)
@@ -643,6 +676,7 @@ def test_the_public_manifest_says_what_the_model_withstands(loaded: Engine, mode
     assert not {"seed", "ss_rule", "metrics", "new", "old"} & facts.keys()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", ["ms", *EACH])
 def test_dir_dsr_and_ssgr_are_measured_and_kept_in_the_private_manifest(
     loaded: Engine, model: str

@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from oracles.persons import clusters, persons
 from support.command import srsql
+from support.lanes import thorough_but
 from support.persons import suspect
 from support.quarters import Report, crowd, write_quarter
 from support.released import regions, terms_of
@@ -22,6 +24,7 @@ from srsql.engine.release import release as module
 K, THETA = 3, Fraction(1, 2)
 PERSONS: dict[str, Any] = {
     "k": K, "theta": "1/2", "seed": 1, "on_infeasible": "withhold", "count": "persons",
+    "ids": "original",
 }  # fmt: skip
 QUARTERS = ("2011Q1", "2011Q2", "2011Q3")
 Box = tuple[tuple[int, int] | None, tuple[int, int] | None, str | None]
@@ -90,8 +93,11 @@ def covers(region: tuple[Any, ...], box: Box) -> bool:
     return region[4] in ("Any", None) or region[4] == box[2]
 
 
-@pytest.mark.parametrize("model", ["ppms", "ppms-ear", "ppms++"])
-@pytest.mark.parametrize("seed", [2, 5])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("seed", "model"),
+    thorough_but([(2, "ppms-ear")], product([2, 5], ["ppms", "ppms-ear", "ppms++"])),
+)
 def test_whoever_joins_the_series_is_left_with_k_persons(
     tmp_path: Path, model: str, seed: int
 ) -> None:
@@ -162,6 +168,7 @@ def reasons(engine: Engine, release_id: int) -> dict[str, str]:
     return dict(rows)
 
 
+@pytest.mark.thorough
 def test_a_correction_still_counts_persons(engine: Engine, tmp_path: Path) -> None:
     pairs = duplicates_within(engine)
     suspect(engine, pairs)
@@ -186,11 +193,12 @@ def test_a_correction_still_counts_persons(engine: Engine, tmp_path: Path) -> No
         engine.correct("2011Q1", keep_remainder=True)
 
 
+@pytest.mark.thorough
 def test_a_correction_that_nobody_searched_tells_no_figure_of_before(
     engine: Engine, tmp_path: Path
 ) -> None:
     suspect(engine, [("1", "2", 0.95)])
-    made = engine.release("2011Q1", k=K, theta="1", seed=1)
+    made = engine.release("2011Q1", k=K, theta="1", seed=1, ids="original")
     assert "k_by_persons_90_percent" in made.manifest
     left = write_quarter(tmp_path / "again", "2011Q1", crowd(89, terms=12))
     engine.ingest([left], replace=True)
@@ -207,6 +215,7 @@ def test_a_correction_that_nobody_searched_tells_no_figure_of_before(
     assert '"persons":' not in manifest
 
 
+@pytest.mark.thorough
 def test_a_person_of_whom_a_case_was_promised_absent_stays_out(tmp_path: Path) -> None:
     """The case that stands for the person is another one."""
     with Engine(tmp_path / "w.duckdb") as engine:
@@ -214,7 +223,7 @@ def test_a_person_of_whom_a_case_was_promised_absent_stays_out(tmp_path: Path) -
         engine.ingest([
             write_quarter(tmp_path, "2011Q1", first), write_quarter(tmp_path, "2011Q2", second),
         ])  # fmt: skip
-        engine.release("2011Q1", model="ppms-alpha", k=K, theta="1/2", seed=1)
+        engine.release("2011Q1", model="ppms-alpha", k=K, theta="1/2", seed=1, ids="original")
         late = [*crowd(1, first=7, version=2), *second, *crowd(1, first=610, version=2)]
         engine.ingest([write_quarter(tmp_path / "late", "2011Q2", late)], replace=True)
         suspect(engine, [("610", "7", 0.95)])
@@ -226,6 +235,7 @@ def test_a_person_of_whom_a_case_was_promised_absent_stays_out(tmp_path: Path) -
         }  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_a_late_duplicate_is_in_no_quarter_before_the_one_in_which_it_was_new(
     tmp_path: Path,
 ) -> None:
@@ -248,6 +258,7 @@ def test_a_late_duplicate_is_in_no_quarter_before_the_one_in_which_it_was_new(
         assert engine.audit().safe
 
 
+@pytest.mark.thorough
 def test_a_series_that_suppressed_values_counts_no_persons(tmp_path: Path) -> None:
     cases = crowd(30, terms=12)
     frequent = [
@@ -258,13 +269,14 @@ def test_a_series_that_suppressed_values_counts_no_persons(tmp_path: Path) -> No
             write_quarter(tmp_path, "2011Q1", frequent),
             write_quarter(tmp_path, "2011Q2", crowd(30, first=31, terms=12)),
         ])  # fmt: skip
-        suppressing = {"k": K, "theta": "1/2", "seed": 1, "on_infeasible": "suppress"}
+        suppressing = PERSONS | {"on_infeasible": "suppress", "count": "cases"}
         assert engine.release("2011Q1", **suppressing).manifest["suppressed"]
         suspect(engine, [])
         with pytest.raises(ReleaseError, match=r"suppressed some of cases: leave it out, or start"):
             engine.release("2011Q2", **PERSONS, change=True, weaker=True)
 
 
+@pytest.mark.slow
 def test_whoever_tells_suspects_apart_is_refused(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,6 +294,7 @@ def test_whoever_tells_suspects_apart_is_refused(
         engine.release("2011Q1", **PERSONS)
 
 
+@pytest.mark.slow
 def test_who_may_be_the_same_person_as_a_forgotten_case_is_told(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -298,6 +311,7 @@ def test_who_may_be_the_same_person_as_a_forgotten_case_is_told(
     assert '"duplicates": 2' in receipt.read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_persons_of_a_lake_are_those_of_a_file_and_nobody_carries_them(tmp_path: Path) -> None:
     source = write_quarter(tmp_path, "2011Q1", crowd(60, terms=12))
     shown = []
@@ -305,7 +319,7 @@ def test_persons_of_a_lake_are_those_of_a_file_and_nobody_carries_them(tmp_path:
         with Engine(tmp_path / f"{name}.duckdb") as engine:
             engine.ingest([source], **asked)
             suspect(engine, [("1", "31", 0.95), ("31", "2", 0.95)])
-            made = engine.release("2011Q1", **PERSONS, ids="original")
+            made = engine.release("2011Q1", **PERSONS)
             shown.append(regions(engine.con, made.schema))
             if asked:
                 with pytest.raises(ReleaseError, match="nothing would be spread"):

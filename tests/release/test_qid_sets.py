@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from support.artifacts import manifest_of, rehash
 from support.command import srsql
+from support.lanes import thorough_but
 from support.sets import NAMES, SETS, give_one_finding, move_case, write_rows, write_sets
 
 from srsql import Engine
@@ -70,10 +71,19 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("seed", "cases", "refine", "model"), [
-    (2, 60, "off", "ms"), (3, 300, "fast", "ms"), (4, 3000, "off", "ms"), (5, 9, "fast", "ms"),
-    (6, 200, "fast", "xy-anonymity"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("seed", "cases", "refine", "model"),
+    thorough_but(
+        [(3, 300, "fast", "ms")],
+        [
+            (2, 60, "off", "ms"),
+            (3, 300, "fast", "ms"),
+            (4, 3000, "off", "ms"),
+            (5, 9, "fast", "ms"),
+            (6, 200, "fast", "xy-anonymity"),
+        ],
+    ),
+)
 def test_every_set_keeps_k_and_theta_by_itself(
     tmp_path: Path, seed: int, cases: int, refine: str, model: str
 ) -> None:
@@ -163,6 +173,7 @@ def test_originals_lie_in_the_regions_and_a_shared_column_is_published_once(made
         assert union == ["union_below_k", "union_one_candidate"]
 
 
+@pytest.mark.thorough
 def test_an_attacker_who_knows_one_set_is_left_with_k_and_who_knows_all_with_fewer(
     made: Path,
 ) -> None:
@@ -182,6 +193,7 @@ def test_an_attacker_who_knows_one_set_is_left_with_k_and_who_knows_all_with_few
                 assert set(everything.remaining) < set(by_set.remaining)
 
 
+@pytest.mark.thorough
 def test_the_first_screen_tells_who_is_left_to_whoever_knows_all_sets(
     made: Path, tmp_path: Path
 ) -> None:
@@ -199,6 +211,7 @@ def test_the_first_screen_tells_who_is_left_to_whoever_knows_all_sets(
     ) in answer.out
 
 
+@pytest.mark.thorough
 def test_a_lake_gives_the_rows_of_a_file(made: Path, tmp_path: Path) -> None:
     with Engine(tmp_path / "w.duckdb") as engine:
         engine.ingest([made / "rows"], dataset=str(made / "two.toml"), period="2020",
@@ -261,6 +274,7 @@ def test_a_maker_that_forgets_that_sets_are_seen_by_themselves_is_refused(
         engine.release("2020", series="other", **OPTIONS, allow_linkable=True)
 
 
+@pytest.mark.thorough
 def test_a_maker_that_keeps_theta_of_no_set_is_refused(
     made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -341,6 +355,7 @@ def test_a_series_goes_on_with_the_sets_that_it_was_released_by(
             engine.audit(dataset=other)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("leftovers", "shown"), [("withhold", 297), ("merge", 0)])
 def test_a_shared_value_is_given_up_for_a_case_that_lacks_it_only_where_that_is_asked_for(
     tmp_path: Path, leftovers: str, shown: int

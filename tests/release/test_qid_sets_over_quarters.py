@@ -20,6 +20,8 @@ from srsql.engine.console.audit import audit_lines
 from srsql.engine.errors import SrsqlError
 from srsql.engine.models.bounding import Ppms
 
+pytestmark = pytest.mark.thorough
+
 K, PERIODS = 3, ("2020", "2021", "2022")
 OPTIONS: dict[str, Any] = {"k": K, "theta": "1/2", "on_infeasible": "withhold", "seed": 1,
                            "ids": "original", "allow_linkable": True}  # fmt: skip

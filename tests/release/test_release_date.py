@@ -15,6 +15,8 @@ from support.released import rows
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ReleaseError
 
+pytestmark = pytest.mark.thorough
+
 OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "1/2", "seed": 1}
 
 

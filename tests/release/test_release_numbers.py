@@ -18,6 +18,7 @@ HEADER = "case_id age_low age_high sex adr disease"
 ROWS = [(1, 30, 39, "F", "Rash", "Flu"), (2, 30, 39, "F", "Cough", "")]
 
 
+@pytest.mark.thorough
 def test_an_import_and_a_release_never_get_the_same_number(kept: Path, tmp_path: Path) -> None:
     other = dataset(tmp_path)
     foreign = table(tmp_path / "t.csv", HEADER, ROWS)

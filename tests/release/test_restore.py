@@ -17,6 +17,8 @@ from srsql.engine.steward.restore import restore
 from srsql.engine.store.definitions import install
 from srsql.engine.store.statements import dotted, quoted
 
+pytestmark = pytest.mark.slow
+
 OPTIONS: dict[str, Any] = {
     "model": "ms", "k": 3, "theta": "1", "seed": 1, "allow_linkable": True
 }  # fmt: skip
@@ -38,6 +40,7 @@ def cases(db: Path) -> set[int]:
         return {case for (case,) in engine.sql("SELECT caseid FROM raw_faers.demo")}
 
 
+@pytest.mark.thorough
 def test_a_backup_is_the_warehouse_and_its_owners_alone(db: Path, tmp_path: Path) -> None:
     made = tmp_path / "backup.duckdb"
     assert made.stat().st_mode & 0o777 == 0o600
@@ -50,6 +53,7 @@ def test_a_backup_is_the_warehouse_and_its_owners_alone(db: Path, tmp_path: Path
         assert [each.release("2011Q4", **OPTIONS).release_id for each in (copy, engine)] == [2, 2]
 
 
+@pytest.mark.thorough
 def test_a_backup_overwrites_nothing(db: Path, tmp_path: Path) -> None:
     before = (tmp_path / "backup.duckdb").read_bytes()
     answer = srsql("backup", "--to", tmp_path / "backup.duckdb", "--db", db)
@@ -61,6 +65,7 @@ def test_a_backup_overwrites_nothing(db: Path, tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.glob(".*")) == []
 
 
+@pytest.mark.thorough
 def test_a_callers_database_is_copied_with_what_is_theirs(tmp_path: Path) -> None:
     con = duckdb.connect()
     con.execute("CREATE TABLE theirs AS SELECT 7 AS kept")
@@ -74,6 +79,7 @@ def test_a_callers_database_is_copied_with_what_is_theirs(tmp_path: Path) -> Non
     con.close()
 
 
+@pytest.mark.thorough
 def test_a_restored_backup_takes_the_place_and_the_old_file_stays(db: Path, tmp_path: Path) -> None:
     with Engine(db) as engine:
         engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(30, first=11, version=2))])
@@ -122,7 +128,9 @@ def test_restoring_asks_every_table_of_the_catalog_that_has_case_ids() -> None:
     [
         "INSERT INTO srsql.suspected_duplicate VALUES ('faers', '999', '1', 0.99)",
         "INSERT INTO srsql.suspected_duplicate VALUES ('faers', '1', '999', 0.99)",
-        "INSERT INTO srsql.counted_person VALUES (1, '999', 1)",
+        pytest.param(
+            "INSERT INTO srsql.counted_person VALUES (1, '999', 1)", marks=pytest.mark.thorough
+        ),
         "INSERT INTO srsql.waiting VALUES (1, '999', '2011Q3')",
     ],
 )
@@ -145,6 +153,7 @@ def test_a_forgotten_case_is_found_wherever_a_backup_has_its_id(
     assert "999" not in ids
 
 
+@pytest.mark.thorough
 def test_a_restore_without_a_warehouse_has_to_be_told(db: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.duckdb"
     with pytest.raises(ForgetError, match="--without-forgotten"):
@@ -161,6 +170,7 @@ def test_a_restore_without_a_warehouse_has_to_be_told(db: Path, tmp_path: Path) 
     assert restore(damaged, tmp_path / "backup.duckdb", without_forgotten=True).kept
 
 
+@pytest.mark.thorough
 def test_tokens_of_another_key_are_not_mixed(db: Path, tmp_path: Path) -> None:
     with Engine(tmp_path / "backup.duckdb") as engine:
         engine.forget([3], reason="in the backup")
@@ -173,6 +183,7 @@ def test_tokens_of_another_key_are_not_mixed(db: Path, tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.glob(".*")) == []
 
 
+@pytest.mark.thorough
 def test_what_is_no_backup_is_refused(db: Path, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no database")
     with duckdb.connect(str(tmp_path / "foreign.duckdb")) as con:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.files import copied
+from support.lanes import thorough_but
 from support.people import audited, people
 from support.quarters import crowd
 from support.released import content, regions
@@ -20,6 +21,8 @@ from srsql.engine.grouping.patterns import Grouping
 from srsql.engine.models.bounding import Ms
 from srsql.engine.store.warehouse import Warehouse
 from srsql.udfs.grouping import greedy
+
+pytestmark = pytest.mark.slow
 
 OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.5", "seed": 1, "allow_linkable": True}
 
@@ -90,15 +93,25 @@ def a_lost_report(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@pytest.mark.parametrize("draft", [False, True])
 @pytest.mark.parametrize(
-    ("spoil", "check"),
-    [
-        (a_group_of_one, "check_k"),
-        (a_common_disease_in_one_group, "check_theta"),
-        (regions_that_miss_their_cases, "check_inside"),
-        (a_lost_report, "check_(k|complete|manifest)"),
-    ],
+    ("spoil", "check", "draft"),
+    thorough_but(
+        [
+            (a_group_of_one, "check_k", False),
+            (a_common_disease_in_one_group, "check_theta", False),
+            (a_lost_report, "check_(k|complete|manifest)", True),
+        ],
+        (
+            (*spoiled, draft)
+            for spoiled in (
+                (a_group_of_one, "check_k"),
+                (a_common_disease_in_one_group, "check_theta"),
+                (regions_that_miss_their_cases, "check_inside"),
+                (a_lost_report, "check_(k|complete|manifest)"),
+            )
+            for draft in (False, True)
+        ),
+    ),
 )
 def test_a_release_that_fails_its_own_check_changes_nothing_and_a_rerun_works(
     loaded: Engine,
@@ -119,6 +132,7 @@ def test_a_release_that_fails_its_own_check_changes_nothing_and_a_rerun_works(
     assert min(len(cases) for cases in regions(loaded.con, made.schema).values()) >= 3
 
 
+@pytest.mark.thorough
 def test_a_failed_replacement_keeps_the_release_it_was_to_replace(
     loaded: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +143,7 @@ def test_a_failed_replacement_keeps_the_release_it_was_to_replace(
     assert content(loaded.con) == before
 
 
+@pytest.mark.thorough
 def test_a_failed_remake_of_a_draft_keeps_the_draft(
     loaded: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,6 +155,7 @@ def test_a_failed_remake_of_a_draft_keeps_the_draft(
     assert content(loaded.con) == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "stage",
     [
@@ -236,6 +252,7 @@ def a_catalog_without_substantial_symptoms(monkeypatch: pytest.MonkeyPatch) -> N
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("draft", [False, True])
 @pytest.mark.parametrize(
     ("spoil", "words"),
@@ -268,6 +285,7 @@ def test_a_release_that_endangers_a_group_of_any_quarter_changes_nothing_and_a_r
     assert {row.quarter for row in audited(series).releases} == {"2011Q1", "2011Q2"}
 
 
+@pytest.mark.thorough
 def test_a_draft_whose_regions_were_changed_is_refused_when_it_is_confirmed(
     series: Engine,
 ) -> None:

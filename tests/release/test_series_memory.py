@@ -20,6 +20,8 @@ from srsql.engine.release.memory import series_request
 from srsql.engine.release.request import make_request, release_options
 from srsql.engine.release.series_commands import series_options
 
+pytestmark = pytest.mark.thorough
+
 QUARTERS = ("2011Q1", "2011Q2", "2011Q3", "2012Q2")
 FIRST: dict[str, Any] = {"model": "ms", "k": 4, "theta": "0.5", "seed": 1}
 RUN = {

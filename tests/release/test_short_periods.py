@@ -28,6 +28,7 @@ def bring(engine: Engine, folder: Path, label: str, first: int, again: int = 0) 
     engine.ingest([file], period=label)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", PERIODS)
 def test_a_series_of_short_periods_lives_as_one_of_quarters_does(tmp_path: Path, kind: str) -> None:
     labels = PERIODS[kind]

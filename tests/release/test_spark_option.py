@@ -54,6 +54,7 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield engine
 
 
+@pytest.mark.thorough
 def test_a_carrier_of_the_caller_gets_the_parts_and_stays_open(
     loaded: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,6 +69,7 @@ def test_a_carrier_of_the_caller_gets_the_parts_and_stays_open(
     assert own.parts > once
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "options", [{"model": "disassociation"}, {"model": "ms", "theta": "1", "terms": "disassociate"}]
 )
@@ -92,6 +94,7 @@ def test_clusters_of_terms_are_carried_whatever_the_parts(
     assert all(clusters[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -118,6 +121,7 @@ def test_what_would_carry_nothing_is_refused(
     assert content(untouched.con) == before
 
 
+@pytest.mark.slow
 def test_without_pyspark_the_extra_is_named(
     loaded: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,6 +131,7 @@ def test_without_pyspark_the_extra_is_named(
         loaded.release("2011Q4", model="ms", parts="auto", spark="local[2]")
 
 
+@pytest.mark.slow
 def test_nothing_of_an_address_that_is_not_there_is_opened(loaded: Engine) -> None:
     pytest.importorskip("pyspark", reason="the extra srsql[spark] is not installed")
     with pytest.raises(WarehouseError, match=r"^--spark sc://127\.0\.0\.1:9: nobody answers there"):

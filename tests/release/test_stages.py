@@ -102,6 +102,7 @@ class Watched:
         return replace(stage, run=run)
 
 
+@pytest.mark.thorough
 def test_stages_name_no_table_but_those_that_they_say_they_read_and_facts_have_their_types(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,8 @@ from support.quarters import crowd, write_quarter
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import PublishError, ReleaseError
 
+pytestmark = pytest.mark.thorough
+
 OPTIONS: dict[str, Any] = {
     "model": "ms", "k": 3, "theta": "1", "seed": 1, "allow_linkable": True
 }  # fmt: skip

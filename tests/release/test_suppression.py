@@ -18,7 +18,9 @@ from support.released import regions, rows, terms_of
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, ReleaseError
 
-MS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.4", "seed": 1}
+pytestmark = pytest.mark.slow
+
+MS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "0.4", "seed": 1, "ids": "original"}
 INFEASIBLE: dict[str, Any] = MS | {"on_infeasible": "suppress"}
 Q4, Q1 = "2011Q4", "2012Q1"
 SCHEMA = "release_2011q4"
@@ -79,6 +81,7 @@ def test_as_few_cases_lose_a_value_as_exceed_its_threshold_and_nobody_is_withhel
     assert len(holders(engine, "Rash")) >= 3  # one in each group of three or four
 
 
+@pytest.mark.thorough
 def test_one_group_of_ten_loses_three_of_seven(engine: Engine, tmp_path: Path) -> None:
     """By hand: theta x 10 = 4."""
     ingest(engine, tmp_path, FREQUENT)
@@ -90,6 +93,7 @@ def test_one_group_of_ten_loses_three_of_seven(engine: Engine, tmp_path: Path) -
     }  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_the_holders_are_drawn_at_random_and_the_seed_decides(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -98,7 +102,7 @@ def test_the_holders_are_drawn_at_random_and_the_seed_decides(
     again = []
     for seed in [*range(12), 0]:
         options = INFEASIBLE | {"k": 10, "seed": seed}
-        engine.release(Q4, **options, series=f"s{len(again)}", allow_linkable=True, ids="original")
+        engine.release(Q4, **options, series=f"s{len(again)}", allow_linkable=True)
         again.append(holders(engine, "Rash", f"release_s{len(again)}_2011q4"))
         found.update(again[-1])
     assert again[0] == again[-1]
@@ -106,6 +110,7 @@ def test_the_holders_are_drawn_at_random_and_the_seed_decides(
     assert len({frozenset(one) for one in again}) > 6
 
 
+@pytest.mark.thorough
 def test_no_report_loses_its_last_value_of_an_attribute(engine: Engine, tmp_path: Path) -> None:
     bare = [replace(r, pt=("Rash",)) for r in FREQUENT[:4]]
     ingest(engine, tmp_path, bare + FREQUENT[4:])
@@ -113,16 +118,18 @@ def test_no_report_loses_its_last_value_of_an_attribute(engine: Engine, tmp_path
     assert holders(engine, "Rash") == {1, 2, 3, 4}
 
 
+@pytest.mark.thorough
 def test_nor_does_one_of_several_reports_of_a_case(engine: Engine, tmp_path: Path) -> None:
     """Case 1 has another reaction, but not in its second report."""
     second = replace(FREQUENT[0], primaryid=12, pt=("Rash",))
     ingest(engine, tmp_path, [*FREQUENT, second])
     for seed in range(4):
-        options = INFEASIBLE | {"k": 10, "seed": seed, "series": f"s{seed}", "ids": "original"}
+        options = INFEASIBLE | {"k": 10, "seed": seed, "series": f"s{seed}"}
         engine.release(Q4, **options, allow_linkable=True)
         assert 1 in holders(engine, "Rash", f"release_s{seed}_2011q4")
 
 
+@pytest.mark.thorough
 def test_cases_are_withheld_where_too_few_may_lose_a_value(engine: Engine, tmp_path: Path) -> None:
     bare = [replace(r, pt=("Rash",)) for r in FREQUENT[:6]]
     ingest(engine, tmp_path, bare + FREQUENT[6:])
@@ -131,6 +138,7 @@ def test_cases_are_withheld_where_too_few_may_lose_a_value(engine: Engine, tmp_p
     assert len(terms_of(engine.con, SCHEMA)) >= 3
 
 
+@pytest.mark.thorough
 def test_a_suppressed_value_is_gone_from_every_attribute_and_report_of_its_case(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -164,6 +172,7 @@ def test_a_suppressed_value_is_gone_from_every_attribute_and_report_of_its_case(
         assert hits <= kept
 
 
+@pytest.mark.thorough
 def test_leftovers_join_groups_for_the_values_of_one_of_their_members(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -187,6 +196,7 @@ def test_leftovers_join_groups_for_the_values_of_one_of_their_members(
         assert sum("X" in shown[c] for c in cases_of) <= Fraction(2, 5) * len(cases_of)
 
 
+@pytest.mark.thorough
 def test_what_drugs_suggest_of_a_suppressed_value_counts_on(engine: Engine, tmp_path: Path) -> None:
     """E makes 1/2 of what is suppressed: 7 - n/2 <= 4 for n = 6."""
     knowledge = tmp_path / "knowledge.csv"
@@ -199,11 +209,12 @@ def test_what_drugs_suggest_of_a_suppressed_value_counts_on(engine: Engine, tmp_
     assert (told["cases"], told["worst"]) == (6, 0.7)
 
 
+@pytest.mark.thorough
 def test_what_is_suppressed_stays_suppressed_in_later_quarters(
     engine: Engine, tmp_path: Path
 ) -> None:
     ingest(engine, tmp_path, FREQUENT)
-    options = {"model": "ppms++", "theta": "0.4", "seed": 1, "k": 10}
+    options = MS | {"model": "ppms++", "k": 10}
     engine.release(Q4, **options, on_infeasible="suppress")
     gone = set(range(1, 8)) - holders(engine, "Rash")
     later = [replace(r, primaryid=r.primaryid + 1) for r in FREQUENT]
@@ -214,9 +225,10 @@ def test_what_is_suppressed_stays_suppressed_in_later_quarters(
     assert "rash" not in set().union(*(terms_of(engine.con, "released")[c] for c in gone))
 
 
+@pytest.mark.thorough
 def test_a_case_that_has_nothing_else_later_is_withheld(engine: Engine, tmp_path: Path) -> None:
     ingest(engine, tmp_path, FREQUENT)
-    options = {"model": "ppms++", "theta": "0.4", "seed": 1, "k": 10, "on_infeasible": "suppress"}
+    options = INFEASIBLE | {"model": "ppms++", "k": 10}
     engine.release(Q4, **options)
     gone = set(range(1, 8)) - holders(engine, "Rash")
     later = [replace(r, primaryid=r.primaryid + 1, pt=("Rash",)) for r in FREQUENT]
@@ -226,20 +238,22 @@ def test_a_case_that_has_nothing_else_later_is_withheld(engine: Engine, tmp_path
     assert gone.isdisjoint(terms_of(engine.con, "release_2012q1"))
 
 
+@pytest.mark.thorough
 def test_what_the_series_told_of_a_case_is_not_suppressed_afterwards(
     engine: Engine, tmp_path: Path
 ) -> None:
     first = [case(n, *(["Rash"] if n <= 4 else [])) for n in range(1, 11)]
     ingest(engine, tmp_path, first)
-    options = {"model": "ms", "theta": "0.4", "k": 10, "on_infeasible": "suppress"}
-    engine.release(Q4, **options, seed=1)
+    options = INFEASIBLE | {"k": 10}
+    engine.release(Q4, **options)
     assert holders(engine, "Rash") == {1, 2, 3, 4}
     later = [case(n, "Rash", version=2) for n in range(1, 8)] + [case(n) for n in range(11, 14)]
     ingest(engine, tmp_path / "next", later, Q1)
-    engine.release(Q1, **options, seed=1)
+    engine.release(Q1, **options)
     assert holders(engine, "Rash", "release_2012q1") == {1, 2, 3, 4}
 
 
+@pytest.mark.thorough
 def test_a_version_that_replaces_a_quarter_suppresses_what_it_did(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -251,6 +265,7 @@ def test_a_version_that_replaces_a_quarter_suppresses_what_it_did(
     assert holders(engine, "Rash") <= before
 
 
+@pytest.mark.thorough
 def test_a_correction_keeps_what_is_suppressed_and_tells_its_own_shares(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -269,6 +284,7 @@ def test_a_correction_keeps_what_is_suppressed_and_tells_its_own_shares(
     assert engine.sql("SELECT count(*) FROM srsql.suppressed WHERE release_id = 2") == [(gone,)]
 
 
+@pytest.mark.thorough
 def test_the_public_manifest_tells_shares_and_what_theta_bounds_and_names_nothing(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -290,6 +306,7 @@ def test_the_public_manifest_tells_shares_and_what_theta_bounds_and_names_nothin
     assert made.manifest["metrics"]["suppressed_confidence (worst value)"] == 0.7
 
 
+@pytest.mark.thorough
 def test_without_the_option_nothing_is_told_of_suppression(engine: Engine, tmp_path: Path) -> None:
     ingest(engine, tmp_path, FREQUENT)
     made = engine.release(Q4, **MS, on_infeasible="withhold")
@@ -297,6 +314,7 @@ def test_without_the_option_nothing_is_told_of_suppression(engine: Engine, tmp_p
     assert "suppressed" not in made.manifest
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", ["ppms", "ppms-ear", "ppms++", "ppms-alpha", "msdp-num",
                                    "ppms-dp-all", "ppms-dp-num"])  # fmt: skip
 def test_every_model_that_bounds_values_can_suppress_them(
@@ -312,6 +330,7 @@ def test_every_model_that_bounds_values_can_suppress_them(
     assert 1 <= len(holders(engine, "Rash")) <= 4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", ["k-anonymity", "xy-anonymity", "l-diversity", "alpha-k",
                                    "disassociation", "cba", "ipa", "full-domain"])  # fmt: skip
 @pytest.mark.parametrize("option", ["on_infeasible", "leftovers"])
@@ -330,6 +349,7 @@ def test_terms_apart_from_rows_are_not_suppressed(engine: Engine, tmp_path: Path
         engine.release(Q4, k=3, seed=1, terms="disassociate", leftovers="suppress")
 
 
+@pytest.mark.thorough
 def test_a_series_that_begins_to_suppress_promises_less_and_needs_a_yes(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -342,6 +362,7 @@ def test_a_series_that_begins_to_suppress_promises_less_and_needs_a_yes(
     engine.release(Q1, **MS, leftovers="suppress", change=True, weaker=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("change", "scope"),
     [
@@ -372,6 +393,7 @@ def test_the_check_of_a_release_finds_what_was_not_suppressed_as_it_says(
         engine.release(Q4, **INFEASIBLE | {"k": 10})
 
 
+@pytest.mark.thorough
 def test_a_forgotten_case_leaves_no_suppressed_value_behind(engine: Engine, tmp_path: Path) -> None:
     ingest(engine, tmp_path, FREQUENT)
     engine.release(Q4, **INFEASIBLE | {"k": 10})
@@ -380,6 +402,7 @@ def test_a_forgotten_case_leaves_no_suppressed_value_behind(engine: Engine, tmp_
     assert engine.sql("SELECT count(*) FROM srsql.suppressed") == [(2,)]
 
 
+@pytest.mark.thorough
 def test_a_published_folder_verifies_and_its_readers_get_the_same_bounds(
     tmp_path: Path,
 ) -> None:

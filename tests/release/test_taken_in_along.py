@@ -107,6 +107,7 @@ def test_the_releases_are_those_of_one_after_the_other(
     assert along == in_turn
 
 
+@pytest.mark.thorough
 def test_a_release_sees_nothing_of_the_quarter_that_is_taken_in_beside_it(
     tmp_path: Path, files: list[Path]
 ) -> None:
@@ -127,6 +128,7 @@ def test_a_release_sees_nothing_of_the_quarter_that_is_taken_in_beside_it(
         assert loaded == set(QUARTERS[: QUARTERS.index(quarter) + 1])
 
 
+@pytest.mark.thorough
 def test_a_model_that_asks_who_stops_has_the_next_quarter(
     tmp_path: Path, files: list[Path]
 ) -> None:
@@ -142,6 +144,7 @@ def test_a_model_that_asks_who_stops_has_the_next_quarter(
         assert shown(engine, QUARTERS[:3]) == along
 
 
+@pytest.mark.thorough
 def test_what_lies_behind_the_range_is_taken_in_by_nobody_else(
     tmp_path: Path, files: list[Path]
 ) -> None:
@@ -151,6 +154,7 @@ def test_what_lies_behind_the_range_is_taken_in_by_nobody_else(
         assert [row["quarter"] for row in engine.status().quarters] == ["2011Q1", "2011Q2"]
 
 
+@pytest.mark.thorough
 def test_a_source_that_cannot_be_read_is_told_when_its_turn_has_come(
     tmp_path: Path, files: list[Path], in_turn: list[Any]
 ) -> None:
@@ -169,6 +173,7 @@ def test_a_source_that_cannot_be_read_is_told_when_its_turn_has_come(
         assert shown(engine) == in_turn
 
 
+@pytest.mark.thorough
 def test_of_a_release_that_is_refused_the_quarter_behind_it_is_given_up(
     tmp_path: Path, files: list[Path]
 ) -> None:
@@ -183,6 +188,7 @@ def test_of_a_release_that_is_refused_the_quarter_behind_it_is_given_up(
         assert len(engine.sql("SELECT 1 FROM srsql.release")) == 4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stage", ["cases", "tables", "metrics"])
 def test_a_process_that_is_killed_leaves_whole_quarters(
     tmp_path: Path, files: list[Path], in_turn: list[Any], stage: str
@@ -199,6 +205,7 @@ def test_a_process_that_is_killed_leaves_whole_quarters(
         assert shown(engine) == in_turn
 
 
+@pytest.mark.thorough
 def test_what_is_taken_in_ahead_ends_with_an_interrupted_command(
     tmp_path: Path, files: list[Path]
 ) -> None:
@@ -213,6 +220,7 @@ def test_what_is_taken_in_ahead_ends_with_an_interrupted_command(
         assert engine.sql("SELECT count(*) FROM srsql.release") == [(2,)]
 
 
+@pytest.mark.thorough
 def test_a_long_log_is_written_into_the_file_between_two_releases(
     tmp_path: Path, files: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,6 +241,7 @@ def test_a_long_log_is_written_into_the_file_between_two_releases(
     assert longest(1 << 16) < longest(1 << 40) / 1.5
 
 
+@pytest.mark.thorough
 def test_a_connection_of_the_callers_takes_them_in_in_turn(
     tmp_path: Path, files: list[Path], in_turn: list[Any]
 ) -> None:
@@ -245,6 +254,7 @@ def test_a_connection_of_the_callers_takes_them_in_in_turn(
         assert shown(engine) == in_turn
 
 
+@pytest.mark.thorough
 def test_the_command_and_what_it_refuses(tmp_path: Path, files: list[Path]) -> None:
     db = tmp_path / "w.duckdb"
     where = ("--db", db)

@@ -17,6 +17,8 @@ from support.released import regions, rows, terms_of
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import InfeasibleError, ReleaseError, SrsqlError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def loaded(kept: Path, tmp_path: Path) -> Iterator[Engine]:
@@ -30,13 +32,16 @@ def levels(tmp_path: Path, text: str, name: str = "levels.csv") -> str:
     return f"levels:{tmp_path / name}"
 
 
+@pytest.mark.thorough
 def test_a_value_of_theta_zero_is_refused_by_default_and_never_released(
     loaded: Engine, tmp_path: Path
 ) -> None:
     theta = levels(tmp_path, "value,theta\n reaction 05 ,0\n*,1/2\n")
     with pytest.raises(InfeasibleError, match=r"'Reaction 05' in 2 of 60 cases \(3.3%\) > theta 0"):
         loaded.release("2011Q4", k=3, theta=theta, seed=1)
-    made = loaded.release("2011Q4", k=3, theta=theta, seed=1, on_infeasible="withhold")
+    made = loaded.release(
+        "2011Q4", k=3, theta=theta, seed=1, on_infeasible="withhold", ids="original"
+    )
     shown = terms_of(loaded.con, "release_2011q4")
     assert made.manifest["withheld"] == {"infeasible": {"cases": 2, "reports": 2}}
     assert "reaction 05" not in set().union(*shown.values())
@@ -64,6 +69,7 @@ def test_a_small_theta_grows_every_group_and_the_manifest_says_so(
         assert 8 * sum("reaction 07" in shown[case] for case in cases) <= len(cases)
 
 
+@pytest.mark.thorough
 def test_a_small_theta_of_a_value_that_does_not_occur_grows_nothing(
     loaded: Engine, tmp_path: Path
 ) -> None:
@@ -71,6 +77,7 @@ def test_a_small_theta_of_a_value_that_does_not_occur_grows_nothing(
     assert loaded.release("2011Q4", k=3, theta=theta, seed=1).manifest["k_effective"] == 3
 
 
+@pytest.mark.thorough
 def test_the_same_levels_in_toml_and_csv_make_the_same_release(
     loaded: Engine, tmp_path: Path
 ) -> None:
@@ -174,6 +181,7 @@ def takers() -> list[Report]:
     return young + [replace(r, age="60", drugs=("Drug Y",)) for r in crowd(28, first=13)]
 
 
+@pytest.mark.thorough
 def test_a_drug_that_implies_a_disease_is_limited_like_the_disease(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -184,7 +192,7 @@ def test_a_drug_that_implies_a_disease_is_limited_like_the_disease(
     def worst(**options: Any) -> float:
         engine.release(
             "2011Q4", model="ms", k=4, theta="0.4", seed=1, supersede=True, allow_linkable=True,
-            change=True, **options,
+            change=True, ids="original", **options,
         )  # fmt: skip
         (facts,) = rows(engine.con, "SELECT * FROM release_2011q4.manifest")
         assert facts["external_knowledge"] == ("yes" if options else "no")
@@ -208,6 +216,7 @@ def test_knowledge_that_makes_a_disease_too_frequent_is_infeasible(
         engine.release("2011Q4", k=4, theta="0.4", seed=1, knowledge=knowledge)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("refine", ["off", "fast", "full"])
 def test_fractional_counts_are_bounded_without_the_floor(
     engine: Engine, tmp_path: Path, refine: str
@@ -230,6 +239,7 @@ def test_fractional_counts_are_bounded_without_the_floor(
         engine.release("2011Q4", theta="0.54", on_infeasible="withhold", series="other", **options)
 
 
+@pytest.mark.thorough
 def test_a_pattern_that_has_the_cases_but_no_group_is_not_called_too_small(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -266,6 +276,7 @@ def crowded(engine: Engine, tmp_path: Path) -> Engine:
     return engine
 
 
+@pytest.mark.thorough
 def test_a_case_that_fits_no_group_is_withheld_by_default(crowded: Engine) -> None:
     made = crowded.release("2011Q4", model="ms", k=3, theta="0.4", seed=1, refine="off")
     assert made.manifest["withheld"] == {"no_group_fits": {"cases": 1, "reports": 1}}
@@ -273,8 +284,11 @@ def test_a_case_that_fits_no_group_is_withheld_by_default(crowded: Engine) -> No
     assert len(terms_of(crowded.con, "release_2011q4")) == 3
 
 
+@pytest.mark.thorough
 def test_merging_releases_every_case_and_keeps_the_bound(crowded: Engine) -> None:
-    made = crowded.release("2011Q4", model="ms", k=3, theta="0.4", seed=1, leftovers="merge")
+    made = crowded.release(
+        "2011Q4", model="ms", k=3, theta="0.4", seed=1, leftovers="merge", ids="original"
+    )
     assert made.manifest["withheld"] == {}
     found = regions(crowded.con, "release_2011q4")
     assert sum(len(cases) for cases in found.values()) == 10
@@ -282,8 +296,9 @@ def test_merging_releases_every_case_and_keeps_the_bound(crowded: Engine) -> Non
         assert sum(case <= 4 for case in cases) <= math.floor(len(cases) * 2 / 5)
 
 
+@pytest.mark.thorough
 def test_refinement_makes_room_for_it_and_keeps_the_bound(crowded: Engine) -> None:
-    made = crowded.release("2011Q4", model="ms", k=3, theta="0.4", seed=1)
+    made = crowded.release("2011Q4", model="ms", k=3, theta="0.4", seed=1, ids="original")
     assert made.manifest["withheld"] == {}
     assert public(crowded)["refine"] == "fast"
     for cases in regions(crowded.con, "release_2011q4").values():
@@ -291,6 +306,7 @@ def test_refinement_makes_room_for_it_and_keeps_the_bound(crowded: Engine) -> No
         assert 5 * sum(case <= 4 for case in cases) <= 2 * len(cases)
 
 
+@pytest.mark.thorough
 def test_a_case_that_fits_no_group_can_fail_the_release(crowded: Engine) -> None:
     options = {"model": "ms", "k": 3, "theta": "0.4", "seed": 1, "leftovers": "error"}
     with pytest.raises(ReleaseError, match=r"1 case\(s\) of 2011Q4 fit no group"):

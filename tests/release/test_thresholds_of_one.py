@@ -33,6 +33,7 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
         yield opened
 
 
+@pytest.mark.thorough
 def test_persons_who_are_old_may_share_what_the_new_ones_have(engine: Engine) -> None:
     for quarter, cases in ((Q1, 4), (Q2, 8)):
         made = engine.release(quarter, **OPTIONS, count="persons")
@@ -41,6 +42,7 @@ def test_persons_who_are_old_may_share_what_the_new_ones_have(engine: Engine) ->
     assert engine.audit().safe
 
 
+@pytest.mark.thorough
 def test_the_remainder_of_such_a_group_is_kept(engine: Engine) -> None:
     for quarter in (Q1, Q2):
         engine.release(quarter, **OPTIONS)

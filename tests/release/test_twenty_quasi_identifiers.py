@@ -12,6 +12,8 @@ from support.wide import QUARTERS, released_wide
 from srsql import Engine
 from srsql.engine.artifact.verify.verify import verify
 
+pytestmark = pytest.mark.thorough
+
 QIDS = 20
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
@@ -129,6 +130,7 @@ def emptied(sql: Any) -> None:
         sql.con.execute(f"DELETE FROM srsql.{table}")
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(new=VERSIONS, old=VERSIONS)
 def test_what_is_weaker_is_what_plain_python_finds_weaker(

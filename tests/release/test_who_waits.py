@@ -103,6 +103,7 @@ def texts(folder: Path) -> bytes:
     return b"\n".join(f.read_bytes() for f in folder.rglob("*") if f.is_file()).upper()
 
 
+@pytest.mark.thorough
 def test_what_waits_is_told_nowhere_in_an_artifact(engine: Engine, tmp_path: Path) -> None:
     bring(engine, ONE, [*crowd(3), *unplaced(7001, 2)])
     bring(engine, TWO, [])
@@ -129,6 +130,7 @@ def test_what_waits_is_told_nowhere_in_an_artifact(engine: Engine, tmp_path: Pat
     assert claim_faults(manifest) == []
 
 
+@pytest.mark.thorough
 def test_a_case_of_which_waiting_data_were_replaced_is_stale_in_the_period_that_has_it(
     engine: Engine,
 ) -> None:
@@ -144,6 +146,7 @@ def test_a_case_of_which_waiting_data_were_replaced_is_stale_in_the_period_that_
     assert engine.stale() == []
 
 
+@pytest.mark.thorough
 def test_a_case_waits_on_whose_first_report_was_taken_out_of_its_period(engine: Engine) -> None:
     bring(engine, ONE, crowd(2))
     engine.release(ONE, **OPTIONS)
@@ -158,6 +161,7 @@ def test_a_case_waits_on_whose_first_report_was_taken_out_of_its_period(engine: 
     assert engine.audit().safe
 
 
+@pytest.mark.thorough
 def test_who_waits_goes_on_waiting_where_a_group_is_taken_out(engine: Engine) -> None:
     asked = OPTIONS | {"model": "ms", "theta": "1/3", "on_infeasible": "withhold"}
     bring(engine, ONE, [*crowd(3), *unplaced(7001, 2)])
@@ -180,6 +184,7 @@ def test_who_waits_goes_on_waiting_where_a_group_is_taken_out(engine: Engine) ->
     assert waiting(engine)[-2:] == [(TWO, "released", "7001", ONE), (TWO, "released", "7003", TWO)]
 
 
+@pytest.mark.thorough
 def test_persons_wait_until_there_are_k_of_them(engine: Engine) -> None:
     """1 and 3 may be one person, and so may 9, who comes later: then 1 and 3 make nobody new."""
     for label, reports in ((ONE, crowd(2)), (TWO, crowd(2, 3)), (THREE, crowd(1, 8))):
@@ -194,6 +199,7 @@ def test_persons_wait_until_there_are_k_of_them(engine: Engine) -> None:
     assert engine.audit().safe
 
 
+@pytest.mark.thorough
 def test_a_duplicate_of_a_released_case_that_waits_carries_no_bound(engine: Engine) -> None:
     weeks = ((ONE, crowd(4)), (TWO, [*crowd(1, 21), *crowd(2, 2)]), (THREE, crowd(3, 30)))
     for label, reports in weeks:
@@ -207,6 +213,7 @@ def test_a_duplicate_of_a_released_case_that_waits_carries_no_bound(engine: Engi
     assert engine.audit().safe
 
 
+@pytest.mark.thorough
 def test_rows_that_waited_link_to_those_that_did_not(engine: Engine) -> None:
     bring(engine, ONE, crowd(2))
     bring(engine, TWO, crowd(2, 3))

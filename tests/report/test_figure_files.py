@@ -17,6 +17,8 @@ from srsql.engine.report.drawing import number
 from srsql.engine.report.quarter_figures import exposure, group_figures, group_sizes
 from srsql.engine.report.shapes import Shapes, bounds_of_regions
 
+pytestmark = pytest.mark.thorough
+
 QUARTER = QUARTERS[1]
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -12,6 +12,8 @@ from support.pages import Page
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import AuditError, ReportError
 
+pytestmark = pytest.mark.slow
+
 HUANG = Path(__file__).parent.parent / "golden" / "huang2021"
 QUARTERS = ("2011Q1", "2011Q2", "2011Q3")
 BOUNDS = {"k": 3, "theta": "1/3"}
@@ -43,6 +45,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield engine
 
 
+@pytest.mark.thorough
 def test_the_page_of_a_quarter_has_what_the_audit_finds(huang: Engine) -> None:
     page = Page(huang.report("2011Q2", **BOUNDS).html)
     row = next(row for row in huang.audit(quarter="2011Q2", scopes=("group",), **BOUNDS).releases)
@@ -75,6 +78,7 @@ def test_a_group_that_is_too_small_is_told_in_a_sentence(bare: Engine) -> None:
     assert "missing" not in page.tables
 
 
+@pytest.mark.thorough
 def test_without_bounds_nothing_is_judged_and_the_page_says_so(bare: Engine) -> None:
     page = Page(bare.report("2011Q1").html)
     assert page.within("verdict").startswith("Nothing is judged")
@@ -85,6 +89,7 @@ def test_without_bounds_nothing_is_judged_and_the_page_says_so(bare: Engine) -> 
     assert "--k and --theta" in page.within("not-told")
 
 
+@pytest.mark.thorough
 def test_the_page_of_the_series_has_the_verdict_of_all_quarters(huang: Engine) -> None:
     page = Page(huang.report(**BOUNDS).html)
     assert page.tables["quarters"].column("quarter") == list(QUARTERS)
@@ -101,6 +106,7 @@ def test_the_page_of_the_series_has_the_verdict_of_all_quarters(huang: Engine) -
     assert "--k and --theta" in told.within("not-told")
 
 
+@pytest.mark.thorough
 def test_what_is_asked_of_the_wrong_kind_of_series_is_refused(
     huang: Engine, bare: Engine, engine: Engine
 ) -> None:

@@ -16,6 +16,8 @@ from srsql.engine.report import quarter_figures, signal_figures
 from srsql.engine.report.drawing import plain, svg
 from srsql.engine.report.shapes import Widths
 
+pytestmark = pytest.mark.thorough
+
 QUARTER = QUARTERS[1]
 EVERY = [f"internal {QUARTER}", f"public {QUARTER}", "internal series", "public series"]
 

@@ -10,6 +10,8 @@ from support.released import regions, rows, terms_of
 
 from srsql.engine.api.engine import Engine
 
+pytestmark = pytest.mark.thorough
+
 QUARTER = QUARTERS[1]
 SCHEMA = f"release_{QUARTER.lower()}"
 

@@ -30,7 +30,7 @@ BROWSER = next(
     None,
 )
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.thorough,
     pytest.mark.skipif(BROWSER is None, reason="no Chromium on PATH"),
 ]
 HUANG = Path(__file__).parent.parent / "golden" / "huang2021"

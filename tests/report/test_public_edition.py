@@ -15,6 +15,8 @@ from support.released import views
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ReportError
 
+pytestmark = pytest.mark.slow
+
 QUARTER = QUARTERS[1]
 MANIFEST = f"release_{QUARTER.lower()}.manifest"
 
@@ -42,6 +44,7 @@ def stripped(db: Path, target: Path) -> Iterator[Engine]:
         yield engine
 
 
+@pytest.mark.thorough
 def test_the_pages_are_the_same_from_a_database_that_holds_released_rows_only(
     db: Path, pages: Pages, tmp_path: Path
 ) -> None:
@@ -86,6 +89,7 @@ def test_no_group_and_no_private_count_has_a_name_on_the_public_page(pages: Page
     assert "group_id" not in pages.html[f"public {QUARTER}"]
 
 
+@pytest.mark.thorough
 def test_a_later_release_does_not_change_the_public_page_of_a_quarter(
     archives: dict[str, Path], pages: Pages, tmp_path: Path
 ) -> None:
@@ -110,6 +114,7 @@ def bare(db: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]
         yield engine
 
 
+@pytest.mark.thorough
 def test_a_withheld_count_that_the_manifest_lets_out_is_shown(bare: Engine) -> None:
     bare.con.execute(f"CREATE OR REPLACE TABLE {MANIFEST} AS FROM main.kept")
     page = Page(bare.report(QUARTER, public=True, dataset="faers").html)
@@ -117,6 +122,7 @@ def test_a_withheld_count_that_the_manifest_lets_out_is_shown(bare: Engine) -> N
     assert "434,343 reports" in page.within("withheld")
 
 
+@pytest.mark.thorough
 def test_the_date_of_release_is_shown_where_the_manifest_has_one(bare: Engine) -> None:
     undated = (
         f"CREATE OR REPLACE TABLE {MANIFEST} AS SELECT * EXCLUDE (release_date) FROM main.kept"
@@ -131,6 +137,7 @@ def test_the_date_of_release_is_shown_where_the_manifest_has_one(bare: Engine) -
     assert ["release date", "2026-11-22"] in page.tables["parameters"].rows
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "change",
     [
@@ -150,6 +157,7 @@ def test_it_is_not_shown_where_the_model_has_a_budget_or_the_manifest_no_count(
         assert [n for n in ("424242", "424,242", "434343", "434,343") if n in html] == []
 
 
+@pytest.mark.thorough
 def test_a_draft_has_an_internal_page_and_no_public_one(
     archives: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -166,6 +174,7 @@ def test_a_draft_has_an_internal_page_and_no_public_one(
             engine.report()
 
 
+@pytest.mark.thorough
 def test_another_series_shows_its_pseudonyms_to_nobody_and_its_own_rows_only(
     archives: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -184,6 +193,7 @@ def test_another_series_shows_its_pseudonyms_to_nobody_and_its_own_rows_only(
         assert "partners" in html
 
 
+@pytest.mark.thorough
 def test_the_copy_is_gone_and_the_warehouse_unchanged_afterwards(db: Path, tmp_path: Path) -> None:
     copy = tmp_path / "w.duckdb"
     copy.write_bytes(db.read_bytes())

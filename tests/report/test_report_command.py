@@ -15,6 +15,8 @@ from support.quarters import Report, crowd, write_quarter
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ReleaseError, ReportError
 
+pytestmark = pytest.mark.thorough
+
 OTHER = TOML.replace("files = []", 'files = ["*.csv"]\npublish = ["adr"]')
 
 
@@ -114,7 +116,6 @@ def test_a_report_that_cannot_be_made_or_written_is_one_line_and_leaves_the_old_
     assert list(here.iterdir()) == [kept]
 
 
-@pytest.mark.slow
 def test_the_demo_leaves_a_report_of_each_edition(tmp_path: Path) -> None:
     answer = srsql("demo", tmp_path / "demo", "--json")
     assert answer.code == 0, answer.err

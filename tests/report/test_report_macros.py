@@ -13,6 +13,8 @@ from oracles.examples import REPEATABLE
 from oracles.releases import Release, releases
 from oracles.trees import Tree
 
+pytestmark = pytest.mark.thorough
+
 FEW = settings(REPEATABLE, max_examples=25)
 
 

@@ -46,7 +46,8 @@ def truth(value: str, sex: str, width: int) -> tuple[dict[int, float], dict[int,
     return counts, means
 
 
-@pytest.mark.parametrize("width", [5, 10])
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [5, pytest.param(10, marks=pytest.mark.thorough)])
 def test_the_originals_answer_as_plain_python_does(engine: Engine, width: int) -> None:
     engine.release("2011Q1", model="full-domain", k=5, informative="pt", dimensions="age,sex,wt")
     found = engine.age_groups("2011Q1", " rash ", width=width)
@@ -62,6 +63,7 @@ def test_the_originals_answer_as_plain_python_does(engine: Engine, width: int) -
             assert mine[group].expected <= mine[group].upper + 1e-9
 
 
+@pytest.mark.thorough
 def test_the_metrics_tell_how_far_the_answers_are_off(engine: Engine) -> None:
     engine.release("2011Q1", model="full-domain", k=5, informative="pt", dimensions="age,sex")
     errors = {
@@ -75,6 +77,7 @@ def test_the_metrics_tell_how_far_the_answers_are_off(engine: Engine) -> None:
         assert row.total == pytest.approx(sum(a.original for a in mine))
 
 
+@pytest.mark.slow
 def test_without_a_value_that_of_most_cases_is_asked_for(engine: Engine) -> None:
     engine.release("2011Q1", model="ipa", epsilon="1", informative="pt", dimensions="age,sex")
     held: dict[str, set[int]] = {}
@@ -85,17 +88,20 @@ def test_without_a_value_that_of_most_cases_is_asked_for(engine: Engine) -> None
     assert {row.value for row in engine.age_groups("2011Q1")} == {most}
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_where_no_number_is_released(engine: Engine) -> None:
     engine.release("2011Q1", model="full-domain", k=5, informative="pt", dimensions="sex")
     assert engine.age_groups("2011Q1") == []
     assert not [row for row in engine.metrics("2011Q1") if row.measure.startswith("group_")]
 
 
+@pytest.mark.thorough
 def test_a_release_of_cases_has_no_such_questions(engine: Engine) -> None:
     engine.release("2011Q1", model="xy-anonymity", k=5)
     assert engine.age_groups("2011Q1") == []
 
 
+@pytest.mark.slow
 def test_rows_without_an_age_may_be_of_any_group(engine: Engine) -> None:
     made = engine.release("2011Q1", model="full-domain", k=60, informative="pt", dimensions="age")
     hidden = [

@@ -36,6 +36,7 @@ def certain_sets(
     }
 
 
+@pytest.mark.slow
 @settings(REPEATABLE, max_examples=60)
 @given(seed=st.integers(0, 10**6), joined=st.booleans(), sizes=st.sampled_from([(2, 2), (3,)]))
 def test_what_follows_follows_in_every_dataset_that_is_possible(

@@ -64,6 +64,7 @@ def danger_ratio(sql: Any, *, with_knowledge: bool) -> dict[str, Any]:
     return next(row for row in rows if (row["scope"] == "with E") is with_knowledge)
 
 
+@pytest.mark.slow
 def test_every_confidence_of_table_3_is_below_two_fifths(sql: Any) -> None:
     store_table_3(sql, "2/5")
     rows = confidence(sql)
@@ -92,6 +93,7 @@ def test_table_3_has_dangerous_groups_only_below_a_quarter(
     assert danger_ratio(sql, with_knowledge=False)["ratio"] == 0
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(release=releases(), other=releases())
 def test_confidences_are_those_of_definition_1_and_compared_with_theta_exactly(
@@ -118,6 +120,7 @@ def test_confidences_are_those_of_definition_1_and_compared_with_theta_exactly(
     assert all(row in rows for row in bounded)
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(release=releases(), with_knowledge=st.booleans())
 def test_the_danger_ratio_is_the_share_of_groups_with_a_confidence_above_theta(
@@ -152,6 +155,7 @@ def test_an_inferred_value_endangers_a_group_only_with_external_knowledge(sql: A
     assert not danger_ratio(sql, with_knowledge=True)["passed"]
 
 
+@pytest.mark.thorough
 @REPEATABLE
 @given(release=releases())
 def test_the_withheld_rate_counts_cases_and_reports_in_all_and_by_reason(
@@ -170,6 +174,7 @@ def test_the_withheld_rate_counts_cases_and_reports_in_all_and_by_reason(
         assert row["ratio"] == (row["violating"] / row["total"] if row["total"] else None)
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(release=releases())
 def test_the_suppression_rate_is_the_share_of_known_values_released_as_null(
@@ -190,6 +195,7 @@ def test_the_suppression_rate_is_the_share_of_known_values_released_as_null(
     assert {row[0]: row[1:] for row in rows} == expected
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(release=releases())
 def test_group_sizes_are_summarized_in_cases_not_reports(sql: Any, release: Release) -> None:

@@ -35,6 +35,7 @@ def figure(sql: Any, measure: str, release_id: int = 1) -> dict[str, Any]:
     return row
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(release=releases(), other=releases())
 def test_each_group_loses_the_share_of_each_qid_that_its_region_spans(
@@ -55,6 +56,7 @@ def test_each_group_loses_the_share_of_each_qid_that_its_region_spans(
         assert all(loss is None or 0 <= loss <= 1 for _, loss in found.values())
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(release=releases(), other=releases())
 def test_nil_is_the_loss_per_case_and_qid_and_lies_between_0_and_1(
@@ -70,6 +72,7 @@ def test_nil_is_the_loss_per_case_and_qid_and_lies_between_0_and_1(
     assert not pairs or 0 <= row["ratio"] <= 1
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(release=releases())
 def test_il_per_group_divides_by_groups_instead_of_cases(sql: Any, release: Release) -> None:

@@ -18,6 +18,8 @@ from srsql.engine.errors import AuditError
 from srsql.engine.risk.joined_series import target_boxes
 from srsql.engine.risk.linkability import case_rows
 
+pytestmark = pytest.mark.thorough
+
 OPTIONS: dict[str, Any] = {
     "model": "ms",
     "k": 3,
@@ -146,7 +148,7 @@ def test_versions_of_one_series_are_joined_by_their_ids(tmp_path: Path) -> None:
     who = [Report(n, n, age=str(20 + n), sex="M", wt="60", pt=("Rash",)) for n in range(1, 25)]
     with Engine(tmp_path / "w.duckdb") as engine:
         engine.ingest([write_quarter(tmp_path, "2011Q3", who)], allow_incomplete=True)
-        engine.release("2011Q3", **OPTIONS, seed=1)
+        engine.release("2011Q3", **OPTIONS, seed=1, ids="original")
         first = shown(engine, "release_2011q3")
         engine.release("2011Q3", **OPTIONS, seed=2, supersede=True)
         second = shown(engine, "release_2011q3")

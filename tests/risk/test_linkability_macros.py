@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
@@ -44,6 +45,7 @@ def linked(sql: Any, first: dict[int, Row], second: dict[int, Row]) -> dict[int,
     return dict(sql.rows(f"FROM srsql.linked_pairs({', '.join(names)})"))
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(first=RELEASE, second=RELEASE)
 def test_rows_link_that_have_exactly_one_counterpart_in_both_directions(

@@ -15,6 +15,8 @@ from support.released import rows
 from srsql.engine.api.engine import Engine
 from srsql.engine.measures import MeasureRow
 
+pytestmark = pytest.mark.thorough
+
 OPTIONS: dict[str, Any] = {"model": "ms", "k": 3, "theta": "1", "allow_linkable": True}
 NODES = {"Any": None, "M": (1, 1), "F": (2, 2)}
 ITEMS = {"drug": ["drugname"], "reac": ["pt"], "indi": ["indi_pt"], "outc": ["outc_cod"]}

@@ -18,6 +18,8 @@ from support.linkage import NOISE, coded, store, worlds
 from srsql.engine.store.statements import query, step_file
 from srsql.schemas.hierarchy import build_hierarchy
 
+pytestmark = pytest.mark.slow
+
 SEX = Tree({"Any": "", "M": "Any", "F": "Any"})
 
 
@@ -68,6 +70,7 @@ def candidates(sql: Any) -> dict[int, list[int]]:
     )
 
 
+@pytest.mark.thorough
 @REPEATABLE
 @given(world=worlds(), other=releases())
 def test_nearest_records_and_measures_are_those_of_the_definitions(

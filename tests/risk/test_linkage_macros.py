@@ -26,6 +26,7 @@ BOX = ("case_no INTEGER", "position INTEGER", "low BIGINT", "high BIGINT")
 UNIFORM = {"release": 4, "measure": "mine", "scope": "release", "threshold": None, "passed": None}
 
 
+@pytest.mark.thorough
 @REPEATABLE
 @given(world=worlds())
 def test_the_published_and_the_original_values_are_those_of_each_case(
@@ -46,6 +47,7 @@ def test_the_published_and_the_original_values_are_those_of_each_case(
     assert sorted(sql.rows("FROM srsql.original_qid(1)"), key=lambda r: r[:2]) == rows("own")
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(world=worlds())
 def test_the_nodes_of_a_release_are_those_of_its_categories(sql: Any, world: World) -> None:
@@ -62,6 +64,7 @@ def test_the_nodes_of_a_release_are_those_of_its_categories(sql: Any, world: Wor
     assert sorted(rows) == sorted(expected)
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(world=worlds())
 def test_each_pair_of_values_loses_il_star_as_often_as_it_occurs(sql: Any, world: World) -> None:

@@ -19,6 +19,8 @@ from srsql.engine.errors import DatasetError
 from srsql.engine.risk.linkage import read_medical, shipped_medical
 from srsql.schemas import load_dataset
 
+pytestmark = pytest.mark.thorough
+
 QIDS = (120, 400, Tree({"Any": "", "M": "Any", "F": "Any"}))
 LINKAGE = ("rr", "ar_rev", "rr_medical", "rr_bias", "ar_medical", "ar_bias")
 QUARTER = "2011Q4"
@@ -44,7 +46,7 @@ def reports() -> list[Report]:
 def db(kept: Path, tmp_path: Path) -> Path:
     made = copied(kept / "linkage", tmp_path / "w.duckdb", {QUARTER: reports()})
     with Engine(made) as engine:
-        engine.release(QUARTER, model="ms", k=4, theta="0.75", seed=3, refine="off")
+        engine.release(QUARTER, model="ms", k=4, theta="0.75", seed=3, refine="off", ids="original")
     return made
 
 

@@ -68,6 +68,7 @@ def engine(tmp_path: Path) -> Any:
         yield opened
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", ["ms", "ppms++"])
 def test_groups_that_reach_k_through_duplicates_are_counted(engine: Engine, model: str) -> None:
     pairs = pairs_of(engine, seed=3)
@@ -98,6 +99,7 @@ def test_groups_that_reach_k_through_duplicates_are_counted(engine: Engine, mode
     )
 
 
+@pytest.mark.thorough
 def test_without_a_search_nothing_is_said_of_persons(engine: Engine) -> None:
     made = engine.release("2011Q3", k=3, theta="1", seed=1)
     assert "persons" not in made.manifest
@@ -108,12 +110,14 @@ def test_without_a_search_nothing_is_said_of_persons(engine: Engine) -> None:
     assert not [row for row in engine.metrics("2011Q3") if "person" in row.measure]
 
 
+@pytest.mark.thorough
 def test_a_search_of_other_data_says_nothing(engine: Engine) -> None:
     suspect(engine, pairs_of(engine, seed=3))
     engine.con.execute("UPDATE srsql.duplicate_search SET ingestions = [99]")
     assert "persons" not in engine.release("2011Q3", k=3, theta="1", seed=1).manifest
 
 
+@pytest.mark.thorough
 def test_the_first_screen_says_what_is_left_of_k(engine: Engine, tmp_path: Path) -> None:
     suspect(engine, pairs_of(engine, seed=3))
     engine.close()
@@ -127,6 +131,7 @@ def test_the_first_screen_says_what_is_left_of_k(engine: Engine, tmp_path: Path)
     }
 
 
+@pytest.mark.thorough
 def test_the_first_screen_says_where_nobody_searched(engine: Engine, tmp_path: Path) -> None:
     """Of a model that claims no k of cases there is nothing to search for."""
     suspect(engine, pairs_of(engine, seed=3))
@@ -150,6 +155,7 @@ def test_the_first_screen_says_where_nobody_searched(engine: Engine, tmp_path: P
     assert list(person_lines({}, ["2011Q3", "2011Q4"])) == [line.replace("Q4,", "Q4 and 1 more,")]
 
 
+@pytest.mark.thorough
 def test_a_model_with_noise_tells_persons_to_the_steward_alone(engine: Engine) -> None:
     suspect(engine, pairs_of(engine, seed=3))
     made = engine.release("2011Q3", model="ppms-dp-num", k=3, theta="1", noise="seeded", seed=1)

@@ -24,6 +24,8 @@ from srsql.engine.catalog.layout import COLUMNS
 from srsql.engine.risk.singling_out import measure_singling_out
 from srsql.engine.shapes import series_dataset
 
+pytestmark = pytest.mark.slow
+
 QUARTER, K, M = "2011Q4", 3, 2
 DRUGS = [f"DRUG {n}" for n in range(6)]
 DISEASES = [f"DISEASE {n}" for n in range(7)]
@@ -174,6 +176,7 @@ def check_figures(engine: Engine) -> dict[tuple[str, str], Any]:
     return found
 
 
+@pytest.mark.thorough
 def test_nobody_is_left_below_k_by_any_one_or_two_items(engine: Engine) -> None:
     found = check_figures(engine)
     shown = {(m.measure, m.scope): m for m in engine.metrics(QUARTER)}
@@ -194,6 +197,7 @@ def test_the_public_manifest_tells_the_figures(engine: Engine) -> None:
     assert told["published_verbatim"] == "none"
 
 
+@pytest.mark.thorough
 def test_cases_that_are_left_alone_are_counted_where_a_release_is_broken(engine: Engine) -> None:
     """Rows of most groups are taken out of a copy, as no release has them."""
     engine.con.execute("BEGIN")

@@ -90,6 +90,7 @@ def summaries(
     return {(row["known"], row["items"]): row for row in rows if row["empty"] == empty}
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(
     st.integers(0, 10**9), st.sampled_from([2, 5]), st.sampled_from([3, 20, 10**6]),
@@ -169,6 +170,7 @@ def drawn_over(patients: list[Patient]) -> list[Patient]:
     return [replace(p, own=(*p.own[:2], (0, 0))) for p in patients]
 
 
+@pytest.mark.thorough
 @REPEATABLE
 @given(st.integers(0, 10**9))
 def test_three_items_leave_no_more_than_two_and_no_fewer_than_all(sql: Any, seed: int) -> None:

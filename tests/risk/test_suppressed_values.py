@@ -34,6 +34,7 @@ def suppressed(draw: st.DrawFn) -> tuple[Release, set[tuple[int, str]]]:
     return release, set(draw(st.lists(st.sampled_from(able), max_size=8)) if able else [])
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(suppressed())
 def test_the_worst_share_counts_whoever_shows_a_value_or_lost_it(
@@ -64,6 +65,7 @@ def test_the_worst_share_counts_whoever_shows_a_value_or_lost_it(
         assert row["theta"] == pytest.approx(float(theta))
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(suppressed())
 def test_the_shares_are_of_all_values_cases_and_reports_that_are_released(

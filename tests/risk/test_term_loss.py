@@ -64,6 +64,7 @@ def released(
     )
 
 
+@pytest.mark.slow
 @SOME
 @given(
     records=baskets,
@@ -174,6 +175,7 @@ def test_companion_terms_are_what_records_hold_beside_a_set(
     assert found == {i: terms for i, terms in due.items() if terms}
 
 
+@pytest.mark.slow
 @SOME
 @given(records=baskets, seed=st.integers(0, 99))
 def test_held_sets_grow_by_one_term_and_some_record_holds_each(

@@ -35,6 +35,7 @@ def read(file: Path) -> list[list[str]]:
         return list(csv.reader(stream))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "header"),
     [("pvda", ["report_id", "drug", "event"]), ("openebgm", ["id", "var1", "var2"])],
@@ -64,6 +65,7 @@ def test_rows_of_pairs_give_other_tools_the_counts_of_ours(
     assert content == sorted(content)  # what cases tell, not their ids, has them in order
 
 
+@pytest.mark.thorough
 def test_pairs_of_cases_ask_for_the_consent_that_publish_asks_for(tmp_path: Path) -> None:
     with Engine(tmp_path / "w.duckdb") as engine:
         engine.ingest([write_quarter(tmp_path, "2011Q4", REPORTS)])
@@ -84,6 +86,7 @@ def test_pairs_of_cases_ask_for_the_consent_that_publish_asks_for(tmp_path: Path
         assert counts.links == []  # no row of a case is in it
 
 
+@pytest.mark.thorough
 def test_an_artifact_has_the_pairs_of_the_warehouse(house: Engine, tmp_path: Path) -> None:
     house.publish("2011Q4", tmp_path / "artifact")
     house.export("pvda", tmp_path / "own", roles=["all"])
@@ -174,6 +177,7 @@ def strata_of(engine: Engine, by: list[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [["sex"], ["sex", "age"], ["age", "period"], ["period"]])
 def test_strata_are_columns_of_the_cases_whose_region_decides_them(
     parted: Engine, tmp_path: Path, by: list[str]
@@ -208,6 +212,7 @@ def test_strata_are_columns_of_the_cases_whose_region_decides_them(
     assert grouped == [[*row[:3], ", ".join(row[3:])] for row in rows]
 
 
+@pytest.mark.slow
 def test_expected_cases_over_exported_strata_are_those_that_signals_know(
     parted: Engine, tmp_path: Path
 ) -> None:
@@ -239,6 +244,7 @@ def test_treescan_has_no_strata(parted: Engine, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.thorough
 def test_an_export_of_cases_that_have_left_says_so(tmp_path: Path) -> None:
     with Engine(tmp_path / "w.duckdb") as engine:
         engine.ingest([write_quarter(tmp_path, "2011Q3", REPORTS)])
@@ -254,6 +260,7 @@ def test_an_export_of_cases_that_have_left_says_so(tmp_path: Path) -> None:
             assert not artifact.export("pvda", tmp_path / "again").stale
 
 
+@pytest.mark.thorough
 def test_what_must_not_be_published_is_not_exported(tmp_path: Path) -> None:
     with Engine(tmp_path / "w.duckdb") as engine:
         engine.ingest([write_quarter(tmp_path, "2011Q4", REPORTS)])

@@ -26,10 +26,11 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "w.duckdb"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "key", "columns"),
     [
-        ((*PAIR, "--trend"), "points", "span"),
+        pytest.param((*PAIR, "--trend"), "points", "span", marks=pytest.mark.thorough),
         ((*PAIR, "--with-drug", "drug b"), "measures", "omega025_lower"),
         (("--drug", "Drug A", "--likelihood", "--draws", "99"), "reactions", "log_lr"),
     ],
@@ -50,6 +51,7 @@ def test_each_way_has_a_document_a_table_and_lines(
     assert "not for publication" in answer.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
@@ -72,6 +74,7 @@ def test_an_export_names_its_files(db: Path, tmp_path: Path) -> None:
     assert "not for publication" not in answer.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "text"),
     [

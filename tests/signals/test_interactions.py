@@ -38,6 +38,7 @@ def near(found: float | None, value: float | None) -> bool:
     return math.isclose(found, value, rel_tol=1e-8, abs_tol=1e-8)
 
 
+@pytest.mark.slow
 @REPEATABLE
 @example((0, 0, 0, 5, 0, 5, 0, 5))
 @example((3, 0, 2, 0, 0, 7, 1, 9))
@@ -57,6 +58,7 @@ def test_of_a_known_table_every_measure_is_what_its_definition_says(
     assert row["signal_omega"] == ("holds" if own and own["omega025"] > 0 else "does not")
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(counts, st.tuples(*[st.integers(0, 1)] * 8))
 def test_what_any_table_between_the_bounds_makes_lies_between_the_bounds(
@@ -116,6 +118,7 @@ cases = st.lists(
 )
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(cases, st.integers(0, 2), st.integers(0, 2))
 def test_the_table_counts_the_cases_of_each_kind(
@@ -166,6 +169,7 @@ def test_the_table_counts_the_cases_of_each_kind(
         assert (row[f"{name}_lower"], row[f"{name}_upper"]) == (lower, upper)
 
 
+@pytest.mark.thorough
 def test_both_sides_have_the_measures_of_their_reports(tmp_path: Path) -> None:
     drugs, reactions = [f"Drug {name}" for name in "ABCD"], ["Bleeding", "Rash", "Pain"]
     reports = [*{r.caseid: r for r in side_effects(3, drugs, reactions)}.values()]

@@ -29,6 +29,7 @@ cases = st.lists(
 )
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(cases)
 def test_counts_and_ratios_are_those_of_the_definition(sql: Any, told: list[Any]) -> None:
@@ -75,6 +76,7 @@ def test_drawn_tables_exceed_a_ratio_as_often_as_all_tables_do() -> None:
     assert null_distribution([], 0, 3, 1).tolist() == [0, 0, 0]
 
 
+@pytest.mark.thorough
 def test_a_side_effect_of_a_drug_is_found_in_both_data(tmp_path: Path) -> None:
     drugs, reactions = ["Drug A", "Drug B", "Drug C"], ["Bleeding", "Rash", "Pain", "Fever"]
     reports = [*{r.caseid: r for r in side_effects(5, drugs, reactions)}.values()]

@@ -10,6 +10,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+pytestmark = pytest.mark.slow
+
 TABLE = "drug VARCHAR, reaction VARCHAR, a DOUBLE, b DOUBLE, c DOUBLE, d DOUBLE"
 NO_VIGIPY = "vigipy, an independent implementation, is not installed"
 NO_STATSMODELS = "statsmodels, an independent implementation of strata, is not installed"
@@ -106,6 +108,7 @@ def compare(
     assert compared > 200
 
 
+@pytest.mark.thorough
 def test_nltk_agrees_on_ic_to_four_digits(
     found: dict[tuple[str, str], dict[str, Any]],
 ) -> None:

@@ -18,6 +18,8 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.console.measures import signal_lines, signal_table, signals_parts
 from srsql.engine.errors import SignalError
 
+pytestmark = pytest.mark.slow
+
 PAIR: dict[str, Any] = {"drug": "Drug 1", "reaction": "Reaction 01"}
 BANDS = {"strata": ["sex", "age"], "age_bands": ["40", "60"]}
 
@@ -121,6 +123,7 @@ def test_a_dominant_drug_or_reaction_leaves_with_its_cases(house: Engine) -> Non
         house.signals(**PAIR, without_drug="drug 1 ")
 
 
+@pytest.mark.thorough
 def test_presets_say_which_roles_count_and_what_is_left_out(house: Engine) -> None:
     assert house.signals(**PAIR, preset="suspects").roles == ("PS", "SS")
     assert house.signals(**PAIR, preset="primary").roles == ("PS",)
@@ -130,6 +133,7 @@ def test_presets_say_which_roles_count_and_what_is_left_out(house: Engine) -> No
         house.signals(**PAIR, preset="usual", roles=["PS"])
 
 
+@pytest.mark.thorough
 def test_a_reaction_that_is_an_indication_of_the_case_is_none(tmp_path: Path) -> None:
     reports = [
         replace(r, indi=("Reaction 01",) if n % 3 == 0 else r.indi)
@@ -156,6 +160,7 @@ def test_a_reaction_that_is_an_indication_of_the_case_is_none(tmp_path: Path) ->
     assert found.original.a < kept.original.a
 
 
+@pytest.mark.thorough
 def test_an_artifact_gives_the_answers_of_the_warehouse(house: Engine, tmp_path: Path) -> None:
     house.publish("2011Q4", tmp_path / "out")
     asked: dict[str, Any] = {

@@ -52,6 +52,7 @@ def shrunk(
     return list(sql.records(f"FROM srsql.shrunk_measures({name}, {priors}) ORDER BY drug"))
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(
     tables=st.lists(
@@ -79,6 +80,7 @@ def test_without_a_prior_nothing_is_shrunk(sql: Any) -> None:
     assert (row["a"], row["ebgm"], row["signal_eb05"]) == (3, None, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_no_prior_near_the_fitted_one_or_anywhere_tried_is_more_likely(sql: Any, seed: int) -> None:
     rows = drawn(seed)
@@ -97,6 +99,7 @@ def test_no_prior_near_the_fitted_one_or_anywhere_tried_is_more_likely(sql: Any,
             assert log_likelihood(points, (*others, p)) <= best + 1e-3
 
 
+@pytest.mark.thorough
 def test_squashing_changes_no_shrunk_measure_in_its_fourth_digit(sql: Any) -> None:
     rows = drawn(4, 3000)
     name = sql.table("pairs", PAIRS, rows)

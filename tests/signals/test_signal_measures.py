@@ -58,6 +58,7 @@ def close(found: dict[str, Any], expected: dict[str, float | None]) -> None:
         assert found[name] == wanted, name
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(rows=st.lists(st.tuples(cells, cells, cells, cells), min_size=1, max_size=6))
 @example(rows=[(0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 1, 0), (3, 0, 5, 9), (3, 5, 0, 9), (2, 2, 2, 2)])
@@ -84,6 +85,7 @@ def test_the_criteria_are_those_of_table_2(
     assert {name for name, value in found.items() if name.startswith("signal_") and value} == met
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(listed=cases, asked=conditions)
 def test_each_cell_counts_cases_surely_expectedly_and_possibly(
@@ -144,6 +146,7 @@ def store(sql: Any, listed: list[Case], asked: dict[int, Condition]) -> dict[str
     }
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(
     boxes=st.lists(st.tuples(*[st.tuples(small, st.integers(0, 2))] * 4), min_size=1, max_size=12)

@@ -25,6 +25,8 @@ from srsql.engine.console.measures import (
 from srsql.engine.signals.results import Shrinkage
 from srsql.engine.signals.rules import Condition
 
+pytestmark = pytest.mark.slow
+
 PAIR = ("--drug", "drug 1", "--reaction", "REACTION 01")
 MANY = crowd(80, terms=3)
 
@@ -42,6 +44,7 @@ def signals(db: Path, *arguments: object) -> Answer:
     return srsql("signals", "--db", db, *arguments)
 
 
+@pytest.mark.thorough
 def test_a_pair_is_printed_with_both_sides_and_a_warning_not_to_publish(db: Path) -> None:
     answer = signals(db, *PAIR, "--min-age", 18, "--sex", "female")
     assert (answer.code, answer.err) == (0, "")
@@ -61,6 +64,7 @@ def test_json_is_one_document_with_every_measure(db: Path) -> None:
     assert answer.json["roles"] == ["PS", "SS"]
 
 
+@pytest.mark.thorough
 def test_a_condition_shows_both_ways_to_count_who_lacks_a_value(db: Path, tmp_path: Path) -> None:
     reports = [
         replace(r, age="" if n % 4 == 0 else r.age) for n, r in enumerate(crowd(80, terms=3))
@@ -96,6 +100,7 @@ def test_a_condition_shows_both_ways_to_count_who_lacks_a_value(db: Path, tmp_pa
     assert free["signals"][0]["original_complete"] is None
 
 
+@pytest.mark.thorough
 def test_a_narrow_terminal_has_a_table_of_each_signal_with_the_data_side_by_side(
     db: Path,
 ) -> None:
@@ -121,6 +126,7 @@ def test_a_narrow_terminal_has_a_table_of_each_signal_with_the_data_side_by_side
     assert words <= set(text.split()), "no word is broken"
 
 
+@pytest.mark.thorough
 def test_csv_has_a_row_for_each_of_the_data(db: Path, tmp_path: Path) -> None:
     file = tmp_path / "out.csv"
     asked = (*PAIR, "--min-age", 40)
@@ -146,6 +152,7 @@ def test_csv_has_a_row_for_each_of_the_data(db: Path, tmp_path: Path) -> None:
     assert "cannot be written" in nowhere.err
 
 
+@pytest.mark.thorough
 def test_a_sex_that_is_released_as_the_root_is_missing(tmp_path: Path) -> None:
     reports = [replace(r, sex="" if n % 4 == 0 else "F") for n, r in enumerate(crowd(40, terms=3))]
     with Engine(tmp_path / "w.duckdb") as engine:
@@ -161,6 +168,7 @@ def test_a_sex_that_is_released_as_the_root_is_missing(tmp_path: Path) -> None:
             assert (one.a_lower, one.d_lower) == (one.a_upper, one.d_upper)
 
 
+@pytest.mark.thorough
 def test_originals_that_were_dropped_for_want_of_a_value_are_not_compared(tmp_path: Path) -> None:
     reports = [
         replace(r, age="" if n % 4 == 0 else r.age) for n, r in enumerate(crowd(80, terms=3))
@@ -177,6 +185,7 @@ def test_originals_that_were_dropped_for_want_of_a_value_are_not_compared(tmp_pa
     assert (found.dropped, only.dropped) == (20, 0)
 
 
+@pytest.mark.thorough
 def test_a_name_that_nobody_has_is_refused_and_only_released_ones_are_named(
     tmp_path: Path,
 ) -> None:

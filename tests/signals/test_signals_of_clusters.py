@@ -16,6 +16,8 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.errors import SignalError
 from srsql.engine.shapes.item_means import mean_support
 
+pytestmark = pytest.mark.thorough
+
 QUARTER = "2011Q4"
 DRUGS = [f"DRUG {n}" for n in range(5)]
 REACTIONS = [f"REACTION {n}" for n in range(6)]

@@ -94,6 +94,7 @@ def near(one: float | None, other: float | None) -> bool:
     return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
 
 
+@pytest.mark.thorough
 @REPEATABLE
 @given(known=st.lists(names, min_size=1, max_size=14), unknown=st.lists(open_cases, max_size=3))
 def test_what_any_values_of_the_regions_make_lies_between_the_bounds(
@@ -129,6 +130,7 @@ def test_what_any_values_of_the_regions_make_lies_between_the_bounds(
                 assert set(eb05 >= 2) == {row["signal_eb05"] == "holds"}
 
 
+@pytest.mark.thorough
 @REPEATABLE
 @given(cases=st.lists(names, min_size=1, max_size=40))
 def test_of_known_values_every_measure_is_what_its_formula_says(

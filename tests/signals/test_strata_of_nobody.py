@@ -10,6 +10,8 @@ from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:

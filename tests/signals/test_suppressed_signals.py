@@ -193,6 +193,7 @@ def assert_holds(released: Any, cells: list[int]) -> int:
     return sum(getattr(released, x) != count for x, count in zip("abcd", cells, strict=True))
 
 
+@pytest.mark.thorough
 def test_bounds_of_every_pair_hold_what_the_originals_have(house: House) -> None:
     wrong = 0
     for drug, reaction in product(DRUGS, REACTIONS):
@@ -218,6 +219,7 @@ def test_bounds_of_every_pair_hold_what_the_originals_have(house: House) -> None
     assert wrong > 9
 
 
+@pytest.mark.thorough
 def test_conditions_on_regions_and_suppressed_values_widen_bounds_together(house: House) -> None:
     for drug, reaction in product(DRUGS, REACTIONS):
         (signal,) = house.engine.signals(
@@ -227,6 +229,7 @@ def test_conditions_on_regions_and_suppressed_values_widen_bounds_together(house
         assert_holds(signal.released, table(met, drug, reaction))
 
 
+@pytest.mark.thorough
 def test_a_trend_holds_the_originals_of_each_period_and_of_all_up_to_it(house: House) -> None:
     found = house.engine.trend("Drug A", "Rash")
     assert (found.counted.suppressed_drugs > 0) == (house.side != "reactions")
@@ -241,6 +244,7 @@ def test_a_trend_holds_the_originals_of_each_period_and_of_all_up_to_it(house: H
         assert_holds(point.released, table(states[point.span, point.period], "DRUG A", "RASH"))
 
 
+@pytest.mark.thorough
 def test_an_interaction_holds_the_originals(house: House) -> None:
     original, released = house.engine.interaction("Drug A", "Drug B", "Rash").measures
     moved = 0
@@ -254,6 +258,7 @@ def test_an_interaction_holds_the_originals(house: House) -> None:
         assert low <= getattr(original, name) <= high
 
 
+@pytest.mark.thorough
 def test_an_artifact_has_the_bounds_of_the_warehouse_and_counts_hold_the_truth(
     house: House, tmp_path: Path
 ) -> None:
@@ -287,6 +292,7 @@ def test_an_artifact_has_the_bounds_of_the_warehouse_and_counts_hold_the_truth(
     assert lower <= table(told, "DRUG A", "RASH")[0] <= upper
 
 
+@pytest.mark.thorough
 def test_whose_drug_or_reaction_is_hidden_cannot_be_left_out(house: House, tmp_path: Path) -> None:
     asked: dict[str, Any] = {"drug": "Drug A", "reaction": "Rash"}
     left: dict[str, dict[str, Any]] = {

@@ -14,6 +14,8 @@ from support.published_terms import Place, Published, Subrecord, fill, project, 
 
 from srsql.engine.store.warehouse import Warehouse
 
+pytestmark = pytest.mark.slow
+
 DRUGS = {"D": ("D/PS", "D/SS"), "E": ("E/PS",), "X": ()}
 REACTIONS = {"R": ("R",), "S": ("S",)}
 SHARES = {"never": Fraction(0), "maybe": Fraction(1, 4), "surely": Fraction(1)}

@@ -78,6 +78,7 @@ def measured(sql: Any, states: list[State], suppressed: dict[str, Hidden]) -> li
     return found
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(states=series, hidden=st.tuples(*[st.tuples(st.integers(0, 2), st.integers(0, 1))] * 3))
 def test_each_period_has_its_cases_and_each_span_up_to_one_has_them_once(
@@ -126,6 +127,7 @@ def cells_of(reports: list[Report]) -> list[int]:
     return cells
 
 
+@pytest.mark.slow
 def test_originals_have_the_cases_of_each_period_and_their_latest_states(house: Engine) -> None:
     found = house.trend(**ASKED)
     old, new = reported(1, 1), reported(41, 2)
@@ -163,6 +165,7 @@ def test_released_bounds_of_every_point_hold_what_the_originals_have(house: Engi
     assert wide > 4
 
 
+@pytest.mark.thorough
 def test_an_artifact_of_several_quarters_gives_the_trend_of_the_warehouse(
     house: Engine, tmp_path: Path
 ) -> None:
@@ -177,6 +180,7 @@ def test_an_artifact_of_several_quarters_gives_the_trend_of_the_warehouse(
     assert all(point.original is None for point in seen.points)
 
 
+@pytest.mark.thorough
 def test_the_table_the_lines_and_the_plot_have_every_point(house: Engine, tmp_path: Path) -> None:
     file = tmp_path / "trend.svg"
     found = house.trend(**ASKED, figure=file)
@@ -197,6 +201,7 @@ def test_the_table_the_lines_and_the_plot_have_every_point(house: Engine, tmp_pa
         house.trend(**ASKED, figure=tmp_path / "no" / "trend.svg")
 
 
+@pytest.mark.slow
 def test_nobody_at_all_is_a_trend_of_zeros(house: Engine, tmp_path: Path) -> None:
     found = house.trend("no such drug", "Reaction 01", allow_unknown=True, released_only=True,
                         figure=tmp_path / "zeros.svg")  # fmt: skip
@@ -207,6 +212,7 @@ def test_nobody_at_all_is_a_trend_of_zeros(house: Engine, tmp_path: Path) -> Non
         house.trend("no such drug", "Reaction 01")
 
 
+@pytest.mark.thorough
 def test_an_observed_domain_is_that_of_the_latest_states(tmp_path: Path) -> None:
     """Cases 1 to 4 are 10 years old at first and 50 then: no trend knows of the ten any more."""
     text = (resources.files("srsql.schemas") / "faers.toml").read_text(encoding="utf-8")

@@ -11,6 +11,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parents[1]
 MACROS = TESTS.parent / "sql_macros"
 LIST = Path(__file__).with_name("without_oracle.toml")

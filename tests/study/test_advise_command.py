@@ -15,6 +15,8 @@ from support.command import Answer, srsql
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import AdviseError
 
+pytestmark = pytest.mark.thorough
+
 
 def digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
@@ -31,7 +33,6 @@ def release(db: Path, quarter: str, **options: Any) -> None:
         engine.release(quarter, seed=1, on_infeasible="withhold", **options)
 
 
-@pytest.mark.slow
 def test_settings_are_measured_by_processes_of_their_own_and_the_warehouse_is_only_read(
     db: Path, tmp_path: Path
 ) -> None:

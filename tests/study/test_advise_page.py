@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
+import pytest
 from support.advice import advice
 from support.pages import Page
 
@@ -14,6 +15,7 @@ from srsql.schemas import load_dataset
 FAERS = load_dataset("faers")
 
 
+@pytest.mark.slow
 def test_the_command_is_on_the_page_as_it_is_typed() -> None:
     found = advice()
     shown = Page(page(FAERS, found))

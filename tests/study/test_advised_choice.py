@@ -134,6 +134,7 @@ def test_a_worst_case_and_a_mean_are_on_frontiers_of_their_own(
         assert one.frontier == (bool(mine) and not any(beats(s.point, one.point) for s in rivals))
 
 
+@pytest.mark.slow
 @given(made=settings(), asked=bounds)
 def test_a_sample_that_is_like_the_quarter_leaves_out_no_setting_that_would_be_recommended(
     made: list[Setting], asked: Bounds

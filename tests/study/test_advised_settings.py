@@ -21,6 +21,8 @@ from srsql.engine.study.results import Compared
 from srsql.engine.study.sample import count_cases, thin
 from srsql.engine.study.settings import Advice, Setting, Sweep, setting, settings
 
+pytestmark = pytest.mark.thorough
+
 QUARTER = "x'; DROP TABLE t; --"
 
 
@@ -79,7 +81,7 @@ def test_risk_and_loss_are_those_of_the_real_release(
 ) -> None:
     with Engine(db) as engine:
         if joined:  # half the cases are then known from an earlier release
-            engine.release("2011Q3", **OPTIONS)
+            engine.release("2011Q3", **OPTIONS, ids="original")
     before = hashlib.sha256(db.read_bytes()).hexdigest()
     found = measured(db, tmp_path / "m", "ppms++")
     assert hashlib.sha256(db.read_bytes()).hexdigest() == before

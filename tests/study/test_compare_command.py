@@ -22,6 +22,8 @@ from srsql.engine.api.study_worker import _span, run_cell
 from srsql.engine.study.claims import CLAIMS
 from srsql.engine.study.results import MEASURED
 
+pytestmark = pytest.mark.slow
+
 GRID = ("--quarters", "2011Q3:2011Q4", "--jobs", 2)
 
 
@@ -33,7 +35,7 @@ def results(out: Path) -> pd.DataFrame:
     return pd.read_parquet(out / "results.parquet").drop(columns=list(MEASURED))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_second_run_does_what_is_missing_and_gives_the_same_table(
     db: Path, tmp_path: Path
 ) -> None:
@@ -68,7 +70,7 @@ def test_a_second_run_does_what_is_missing_and_gives_the_same_table(
     assert sorted(os.listdir(out / "cells")) == [cell.name for cell in cells]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_run_killed_half_way_leaves_what_was_finished_and_no_worker(
     db: Path, tmp_path: Path
 ) -> None:
@@ -100,7 +102,7 @@ def test_a_run_killed_half_way_leaves_what_was_finished_and_no_worker(
     assert digest(db) == before
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_quarter_that_is_refused_is_a_row_with_the_reason_and_the_others_go_on(
     db: Path, tmp_path: Path
 ) -> None:
@@ -127,6 +129,7 @@ def test_a_range_with_a_refused_quarter_is_not_compared_with_the_whole_range() -
     assert _span(asked, ["2011Q1", "2011Q3", "2011Q4"]) == "2011Q1:2011Q4 without 2011Q2"
 
 
+@pytest.mark.thorough
 def test_a_series_that_is_called_like_the_comparison_is_no_part_of_it(
     db: Path, tmp_path: Path
 ) -> None:
@@ -145,6 +148,7 @@ def test_a_series_that_is_called_like_the_comparison_is_no_part_of_it(
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.thorough
 def test_what_no_released_case_can_tell_has_no_value_and_dropped_originals_are_not_compared(
     tmp_path: Path,
 ) -> None:
@@ -179,6 +183,7 @@ def test_what_no_released_case_can_tell_has_no_value_and_dropped_originals_are_n
     assert lost["violating"] == undecided["violating"] == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -208,6 +213,7 @@ def test_what_means_nothing_ends_with_one_line_and_makes_nothing(
     assert sorted(os.listdir()) == before
 
 
+@pytest.mark.thorough
 def test_where_no_worker_ends_well_nothing_is_written(
     db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,6 +107,7 @@ def p_by_integration(one: Sequence[float], other: Sequence[float]) -> float:
 several = st.lists(st.integers(0, 60).map(lambda n: n / 20), min_size=2, max_size=30)
 
 
+@pytest.mark.slow
 @given(several, several)
 def test_welch_is_the_integral_of_the_density_of_t(one: list[float], other: list[float]) -> None:
     made = [Sample(fmean(x), stdev(x), len(x)) for x in (one, other)]

@@ -67,7 +67,15 @@ def test_every_figure_has_a_command() -> None:
         assert set(listed) == {figure.place for figure in FIGURES if figure.paper == paper}
 
 
-@pytest.mark.parametrize("grid", GRIDS, ids=lambda grid: f"{grid.paper}, {grid.places[0]}")
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "grid",
+    [
+        pytest.param(grid, marks=pytest.mark.thorough) if "Fig. 12" in grid.places else grid
+        for grid in GRIDS
+    ],
+    ids=lambda grid: f"{grid.paper}, {grid.places[0]}",
+)
 def test_a_command_can_be_typed_and_has_the_models_of_its_figures(
     grid: PaperGrid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,7 +86,10 @@ def test_a_command_can_be_typed_and_has_the_models_of_its_figures(
     assert asked <= {cell.model for cell in found}
 
 
-@pytest.mark.parametrize("paper", MEASURED)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "paper", [pytest.param("Loukides 2014", marks=pytest.mark.thorough), "Lee 2020"]
+)
 def test_what_the_commands_measure_tells_every_claim_and_draws_every_figure(
     paper: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

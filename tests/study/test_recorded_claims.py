@@ -100,6 +100,7 @@ def test_the_papers_are_quoted_as_they_were(record: dict[str, Any]) -> None:
     assert [[f.paper, f.place, f.name, f.axis] for f in (*FIGURES, *OWN)] == record["figures"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_every_verdict_and_every_figure_is_the_recorded_one(
     record: dict[str, Any], name: str

@@ -121,6 +121,7 @@ def test_settings_are_whole_rows_and_each_size_and_m_with_the_k_that_is_recommen
     assert not any(cell.refused for cell in row_cells(Sweep(), best))
 
 
+@pytest.mark.thorough
 def test_figures_are_those_of_the_real_release(db: Path) -> None:
     options: Mapping[str, Any] = OPTIONS | {"model": "ms", "k": 3}
     apart = options | {"terms": "disassociate", "term_attributes": "all", "term_cases": 6, "m": 1}
@@ -145,6 +146,7 @@ def test_figures_are_those_of_the_real_release(db: Path) -> None:
     assert (whole.are_w2, whole.a_ratio) == (None, None if one.a_ratio is None else 1)
 
 
+@pytest.mark.slow
 def test_terminal_page_and_table_show_every_setting_and_the_command() -> None:
     found = rows_advice(advice())
     assert found.rows is not None
@@ -165,6 +167,7 @@ def test_terminal_page_and_table_show_every_setting_and_the_command() -> None:
     assert rows[1]["mhra_kept"] == 6
 
 
+@pytest.mark.thorough
 def test_the_figure_says_what_it_shows_and_is_the_same_for_the_same_settings() -> None:
     found = [made(None, None, 10, 0.97), made(10, 1, 4), made(20, 2, 6)]
     image = draw_rows(found)

@@ -84,8 +84,9 @@ def released_series(
         for label, reports in zip(QUARTERS, quarters, strict=True):
             engine.ingest([write_quarter(folder, label, reports)], allow_incomplete=True)
             engine.release(
-                label, model=model, k=k, theta=theta, seed=seed, on_infeasible="withhold"
-            )
+                label, model=model, k=k, theta=theta, seed=seed, on_infeasible="withhold",
+                ids="original",
+            )  # fmt: skip
     return quarters
 
 

@@ -13,6 +13,8 @@ from srsql.engine.audit.audit import Audit
 
 PERIODICAL = ("ppms", "ppms-ear", "ppms++", "ppms-alpha")
 OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": 1, "allow_linkable": True}
+ORIGINAL = OPTIONS | {"ids": "original"}
+"""Of a series whose cases ``shown`` finds by the ids of the source."""
 
 
 def person(case: int, quarter: int = 1, **changes: Any) -> Report:

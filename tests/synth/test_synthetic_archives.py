@@ -33,7 +33,10 @@ def contents(archive: Path) -> dict[str, list[str]]:
         return {name: files.read(name).decode().split("\r\n") for name in files.namelist()}
 
 
-@pytest.mark.parametrize("size", [{"cases": 50}, {"scale": 0.002}])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "size", [{"cases": 50}, pytest.param({"scale": 0.002}, marks=pytest.mark.thorough)]
+)
 def test_same_arguments_give_the_same_bytes_whatever_the_range(
     tmp_path: Path, size: dict[str, int]
 ) -> None:
@@ -50,6 +53,7 @@ def test_same_arguments_give_the_same_bytes_whatever_the_range(
     assert whole[-1].read_bytes() == alone[0].read_bytes() != other[0].read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quarter", ["2004Q1", "2011Q4", "2013Q1", "2022Q4"])
 def test_row_counts_are_the_real_ones_scaled(tmp_path: Path, quarter: str) -> None:
     (path,) = synthesize(tmp_path, [quarter], scale=0.01)
@@ -110,6 +114,7 @@ def test_the_first_current_quarter_has_its_oddities(tmp_path: Path) -> None:
     assert text["ascii/OUTC12Q4.txt"][0].endswith("$outc_code")
 
 
+@pytest.mark.slow
 def test_a_folder_holds_the_same_files_as_the_archive(tmp_path: Path) -> None:
     (folder,) = synthesize(tmp_path, ["2019Q1"], cases=60, zipped=False)
     (path,) = synthesize(tmp_path, ["2019Q1"], cases=60)
@@ -119,6 +124,7 @@ def test_a_folder_holds_the_same_files_as_the_archive(tmp_path: Path) -> None:
     assert [folder] == synthesize(tmp_path, ["2019Q1"], cases=60, zipped=False)
 
 
+@pytest.mark.slow
 def test_a_different_archive_is_never_overwritten(tmp_path: Path) -> None:
     (path,) = synthesize(tmp_path, ["2011Q4"], cases=10)
     before = path.read_bytes()
@@ -176,6 +182,7 @@ def test_sizes_that_cannot_be_made_are_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cases", [1, 2, 5])
 def test_a_handful_of_cases_works(tmp_path: Path, cases: int) -> None:
     paths = synthesize(tmp_path, ["2004Q1", "2012Q4", "2030Q1"], cases=cases)

@@ -13,6 +13,8 @@ from srsql.engine.extras.synth import synthesize
 
 from .conftest import Tables, read
 
+pytestmark = pytest.mark.thorough
+
 RULES = [
     ("AVANDIA", "Myocardial infarction"),
     ("AVANDIA", "Death"),

@@ -20,6 +20,7 @@ def content(folder: Path) -> dict[str, Counter[str]]:
     return found
 
 
+@pytest.mark.thorough
 def test_a_year_of_weeks_has_the_lines_of_its_quarters(tmp_path: Path) -> None:
     for name, ends in (("quarters", ("2024Q1", "2024Q4")), ("weeks", ("2024W01", "2024W52"))):
         synthesize(tmp_path / name, quarter_range(*ends), cases=120, seed=3, zipped=False)

@@ -15,6 +15,8 @@ from support.released import rows, views
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, PublishError, ReleaseError
 
+pytestmark = pytest.mark.slow
+
 QUARTER, VIEWS = "2011Q4", "release_2011q4"
 POLICY = "constraint,term\nu1,A0\nu1,A1\nu1,A2\nu2,A3\nu2,A4\nu3,RARE\n"
 
@@ -32,6 +34,7 @@ def small(kept: Path, tmp_path: Path) -> Iterator[Engine]:
         yield opened
 
 
+@pytest.mark.thorough
 def test_a_release_shows_generalized_terms_measures_them_and_stays_in_the_house(
     small: Engine, tmp_path: Path
 ) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import disassociation as oracle
 from oracles.examples import REPEATABLE
 from support.disassociation_cases import Case, cases
 from support.published_terms import fill
+
+pytestmark = pytest.mark.slow
 
 MOST = st.sampled_from([1, 2, 3, 99])
 """Terms of a chunk."""
@@ -67,6 +70,7 @@ def verticals(case: Case, most: int = oracle.ALL) -> list[oracle.Cluster]:
     ]
 
 
+@pytest.mark.thorough
 @SOME
 @given(case=cases())
 def test_the_list_of_roles_has_each_term_once(sql: Any, case: Case) -> None:
@@ -85,6 +89,7 @@ def test_the_list_of_roles_has_each_term_once(sql: Any, case: Case) -> None:
     ]
 
 
+@pytest.mark.thorough
 @SOME
 @given(case=cases())
 def test_horizontal_parts_are_the_clusters_of_horpart(sql: Any, case: Case) -> None:
@@ -116,6 +121,7 @@ def test_vertical_chunks_are_those_of_verpart(sql: Any, case: Case, most: int) -
     assert sorted(rows) == sorted(expected)
 
 
+@pytest.mark.thorough
 @SOME
 @given(case=cases())
 def test_an_item_chunk_may_be_empty_where_the_subrecords_suffice_or_a_term_is_kept_apart(
@@ -138,6 +144,7 @@ def test_an_item_chunk_may_be_empty_where_the_subrecords_suffice_or_a_term_is_ke
     assert sorted(rows) == expected
 
 
+@pytest.mark.thorough
 @SOME
 @given(case=cases(), most=MOST)
 def test_refining_joins_the_clusters_and_shares_the_terms_of_the_definition(
@@ -174,6 +181,7 @@ def test_refining_joins_the_clusters_and_shares_the_terms_of_the_definition(
     }
 
 
+@pytest.mark.thorough
 @SOME
 @given(case=cases())
 def test_parts_too_small_are_those_with_fewer_records_than_a_cluster(sql: Any, case: Case) -> None:

@@ -14,6 +14,8 @@ from srsql.engine.terms import disassociate as made_by
 from srsql.engine.terms.disassociate import parts_too_small
 from srsql.engine.workers.carriers import InProcess, Work
 
+pytestmark = pytest.mark.slow
+
 PUBLISHED = (
     "clusters", "joint_clusters", "record_chunk", "shared_chunk", "item_chunk", "reconstructed",
 )  # fmt: skip
@@ -112,6 +114,7 @@ class Backwards(InProcess):
         yield from super().carry(work, waiting)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("records", [30, 10_000])
 def test_who_carries_clusters_changes_nothing_of_their_chunks(
     desk: Desk, records: int, monkeypatch: pytest.MonkeyPatch

@@ -24,6 +24,7 @@ TERMS = "abcdz"
 """No node has z: it is suppressed."""
 
 
+@pytest.mark.slow
 @SOME
 @given(
     baskets=st.lists(st.frozensets(st.integers(0, 7), min_size=1, max_size=5), min_size=1,

@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import combinations
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
@@ -25,6 +26,7 @@ def supports(records: list[Subrecord], size: int) -> Counter[tuple[str, ...]]:
     return Counter(held for record in records for held in combinations(sorted(record), size))
 
 
+@pytest.mark.slow
 @REPEATABLE
 @given(records=baskets, at_least=st.integers(1, 5))
 def test_frequent_terms_are_those_that_so_many_records_hold(

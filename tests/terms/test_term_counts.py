@@ -49,6 +49,7 @@ def world(
 worlds = {"seed": st.integers(0, 10_000), "forest": st.integers(0, len(FORESTS) - 1)}
 
 
+@pytest.mark.slow
 @TINY
 @given(**worlds)
 def test_bounds_are_the_fewest_and_most_and_expected_is_the_mean_of_all_datasets(
@@ -78,6 +79,7 @@ def test_an_item_that_few_records_hold_narrows_the_bounds_to_what_is_reached(
         assert (count.lower, count.upper) == (fewest, most), count
 
 
+@pytest.mark.slow
 @TINY
 @given(**worlds, sizes=st.tuples(*[st.integers(4, 9)] * 3))
 def test_the_truth_and_every_reconstruction_lie_within_the_bounds(
@@ -135,6 +137,7 @@ def test_matches_are_the_mean_over_reconstructions(sql: Any, seed: int, forest: 
 MEANS = {"a": 1.5, "c": 2.0}
 
 
+@pytest.mark.slow
 @settings(REPEATABLE, max_examples=4)
 @given(**worlds)
 def test_item_terms_stand_for_their_mean_and_bounds_stay_as_they_are(
@@ -270,6 +273,7 @@ def test_terms_that_are_nowhere_or_never_together_count_0(sql: Any) -> None:
         count_terms(house, tables, [("a",), ()])
 
 
+@pytest.mark.slow
 @settings(REPEATABLE, max_examples=8)
 @given(**worlds)
 def test_pairs_are_the_sets_of_two_that_can_occur(sql: Any, seed: int, forest: int) -> None:

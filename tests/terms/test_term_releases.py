@@ -38,6 +38,8 @@ from srsql.engine.errors import (
 )
 from srsql.engine.terms import disassociate as made_by
 
+pytestmark = pytest.mark.thorough
+
 QUARTERS = ("2011Q3", "2011Q4")
 TERMS, OWN = "release_terms_2011q4", "release_2011q4"
 WORDS = [f"Disease {n}" for n in range(14)]
@@ -79,6 +81,7 @@ def engine(loaded: Path) -> Iterator[Engine]:
         opened.release_range(
             "2011Q3:2011Q4",
             model="ppms++", k=8, theta="1", terms="disassociate", m=2, series="main", seed=1,
+            ids="original",
         )  # fmt: skip
         yield opened
 
@@ -367,7 +370,9 @@ def test_numbers_of_clusters_tell_neither_the_order_of_groups_nor_which_are_smal
     ]
     path = copied(tmp_path / "kept", tmp_path / "w.duckdb", {"2011Q4": reports})
     with Engine(path) as opened:
-        opened.release("2011Q4", model="ms", k=5, theta="1", terms="disassociate", seed=1)
+        opened.release(
+            "2011Q4", model="ms", k=5, theta="1", terms="disassociate", seed=1, ids="original"
+        )
         numbers = opened.sql(
             f"SELECT c.cluster, (SELECT m.group_id FROM {OWN}.demo AS d INNER JOIN srsql.member"
             " AS m ON d.caseid::VARCHAR = m.case_id"

@@ -55,6 +55,7 @@ def put(sql: Any, records: list[Subrecord]) -> Warehouse:
     return warehouse(sql)
 
 
+@pytest.mark.slow
 @settings(REPEATABLE, max_examples=12)
 @given(records=baskets, percent=st.sampled_from(["5", "12.5", "20", "100/3", "50", "100"]))
 def test_frequent_itemsets_are_all_sets_that_so_many_records_hold(

@@ -24,6 +24,8 @@ from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.catalog.layout import COLUMNS
 from srsql.engine.errors import ReleaseError
 
+pytestmark = pytest.mark.slow
+
 QUARTERS = ("2011Q3", "2011Q4")
 K, M, L = 4, 2, 4
 DISEASES = [f"Disease {n}" for n in range(14)]
@@ -217,6 +219,7 @@ def test_no_other_term_follows_above_one_in_l_and_those_that_do_are_counted(
     }  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_an_artifact_that_claims_a_larger_l_or_fewer_inferred_terms_is_refused(
     engine: Engine, tmp_path: Path
 ) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from srsql.udfs import UNSAFE, cache_folder, compiled, safe_folder, why_unsafe
 
+pytestmark = pytest.mark.slow
+
 KERNEL = """
 from srsql.udfs.compiled import njit
 @njit()
@@ -40,6 +42,7 @@ def files(folder: Path, ending: str) -> list[str]:
     return sorted(path.name for path in folder.rglob(f"*{ending}"))
 
 
+@pytest.mark.thorough
 def test_kernels_are_kept_in_a_folder_of_the_user_that_is_the_users_alone(tmp_path: Path) -> None:
     caches = tmp_path / "caches"
     source = tmp_path / "source"
@@ -51,12 +54,14 @@ def test_kernels_are_kept_in_a_folder_of_the_user_that_is_the_users_alone(tmp_pa
         assert (caches / "srsql" / "kernels").stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.thorough
 def test_an_account_without_a_home_compiles_in_memory(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     assert run(tmp_path, HOME=str(tmp_path / "file")) == "42 False NullCache\n"
     assert files(tmp_path, ".nbc") == []
 
 
+@pytest.mark.thorough
 def test_who_names_a_folder_for_numba_decides(tmp_path: Path) -> None:
     named = tmp_path / "named"
     assert run(tmp_path, NUMBA_CACHE_DIR=str(named), HOME=str(tmp_path)) == (
@@ -84,6 +89,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.thorough
 def test_a_kernel_is_compiled_anew_when_another_module_that_it_calls_changes(
     tmp_path: Path,
 ) -> None:
@@ -109,6 +115,7 @@ print(double(21), told)
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(
     not hasattr(compiled.caching, "UserProvidedCacheLocator"), reason="numba before 0.62"
 )
@@ -205,7 +212,9 @@ class TestWhoCanPutSomethingIntoAFolder:
         (tmp_path / "round").symlink_to("round")
         assert "leads to itself" in why_unsafe(tmp_path / "round")
 
-    @pytest.mark.parametrize("named", ["XDG_CACHE_HOME", "NUMBA_CACHE_DIR"])
+    @pytest.mark.parametrize(
+        "named", ["XDG_CACHE_HOME", pytest.param("NUMBA_CACHE_DIR", marks=pytest.mark.thorough)]
+    )
     def test_a_planted_kernel_is_not_run_and_stays_as_it_was(
         self, tmp_path: Path, named: str
     ) -> None:

@@ -52,6 +52,7 @@ def misses() -> int:
     return sum(module.double.stats.cache_misses.values())
 
 
+@pytest.mark.thorough
 def test_another_process_compiles_once_and_this_one_takes_what_is_kept(
     started: list[subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,6 +67,7 @@ def test_another_process_compiles_once_and_this_one_takes_what_is_kept(
     assert len(started) == 2
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_loaded_beside_what_needs_none_and_the_rest_is_compiled_when_asked_for(
     started: list[subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,6 +107,7 @@ def test_nothing_is_started_where_nothing_can_be_kept(
     assert sys.modules["some_kernel"].results == [42]
 
 
+@pytest.mark.slow
 def test_an_interruption_ends_the_other_process(
     started: list[subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

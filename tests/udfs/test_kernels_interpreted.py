@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from support.kernel_runs import RUNS, run
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parents[1]
 FEW = ["ms", "whole rows"]
 
@@ -34,11 +36,13 @@ def compiled(folder: Path, names: list[str]) -> dict[str, str]:
     return run(folder, names)
 
 
+@pytest.mark.thorough
 def test_interpreted_kernels_make_the_same_releases(tmp_path: Path) -> None:
     found = elsewhere(tmp_path / "plain", FEW, NUMBA_DISABLE_JIT="1")
     assert found == compiled(tmp_path / "compiled", FEW)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "environment",
     [{"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_BOUNDSCHECK": "1"}],

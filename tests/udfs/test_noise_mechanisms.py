@@ -137,6 +137,7 @@ def test_choices_have_the_frequencies_of_the_exponential_mechanism(
     assert stats.chisquare(observed, awaited).pvalue > RARE
 
 
+@pytest.mark.slow
 @given(trees(), st.data())
 def test_the_weights_are_those_of_the_definition(tree: Tree, data: st.DataObject) -> None:
     hierarchy = numbered(tree)

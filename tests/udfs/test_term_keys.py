@@ -83,6 +83,7 @@ def test_all_derivations_give_random_text_one_key(text: str) -> None:
         assert [derive(due) for derive in derivations] == [due] * len(derivations)
 
 
+@pytest.mark.thorough
 @given(st.lists(TEXTS.filter(lambda text: text.isprintable()), max_size=40))
 @settings(max_examples=20)
 def test_the_macro_gives_random_text_the_key_of_the_definition(some: list[str]) -> None:
@@ -93,12 +94,14 @@ def in_places() -> list[str]:
     return [f"{c} A{c}B x{c}^s" for c in EVERY_CHARACTER]
 
 
+@pytest.mark.thorough
 def test_keys_of_all_characters_are_those_of_unicode_14() -> None:
     """An interpreter with a newer Unicode changes no key."""
     found = ascii(by_maker(in_places()))
     assert hashlib.sha256(found.encode()).hexdigest() == DIGEST
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("keys", [by_checks, by_verification])
 def test_keys_of_all_characters_are_the_same_in_every_derivation(
     keys: Callable[[Sequence[str]], list[str | None]],
@@ -106,6 +109,7 @@ def test_keys_of_all_characters_are_the_same_in_every_derivation(
     assert hashlib.sha256(ascii(keys(in_places())).encode()).hexdigest() == DIGEST
 
 
+@pytest.mark.thorough
 @needs_node
 def test_keys_of_all_characters_are_the_same_in_the_page(tmp_path: Path) -> None:
     found = ascii(by_page(tmp_path)(in_places()))

@@ -26,6 +26,8 @@ from srsql.engine.workers.carriers import (
     local_carrier,
 )
 
+pytestmark = pytest.mark.slow
+
 SUMS = Work(
     "SELECT c.part, sum(c.x * f.x)::BIGINT + $more AS total FROM temp.main.srsql_part_row AS c "
     "CROSS JOIN temp.main.srsql_factor AS f GROUP BY c.part",
@@ -53,6 +55,7 @@ def alive(pid: int) -> bool:
     return True
 
 
+@pytest.mark.thorough
 def test_every_carrier_brings_back_what_becomes_of_each_part() -> None:
     with LocalWorkers(2) as workers:
         assert totals(workers) == DUE
@@ -71,6 +74,7 @@ def test_no_worker_is_started_for_nothing() -> None:
         assert workers._running == []
 
 
+@pytest.mark.thorough
 def test_what_fails_in_a_worker_is_told_in_one_line() -> None:
     wrong = Work("SELECT error('no such luck')", {}, {})
     with (
@@ -81,6 +85,7 @@ def test_what_fails_in_a_worker_is_told_in_one_line() -> None:
     assert "\n" not in str(told.value)
 
 
+@pytest.mark.thorough
 def test_a_worker_that_is_killed_is_told_and_the_others_end() -> None:
     with LocalWorkers(2) as workers:
         coming = workers.carry(SUMS, parts())
@@ -92,6 +97,7 @@ def test_a_worker_that_is_killed_is_told_and_the_others_end() -> None:
     assert not any(map(alive, pids))
 
 
+@pytest.mark.thorough
 def test_what_nobody_took_is_no_answer_of_other_work() -> None:
     more = Work(SUMS.statement, SUMS.shared, {"more": 5})
     with LocalWorkers(2) as workers:
@@ -117,6 +123,7 @@ def test_all_who_carry_share_half_of_the_limit_of_memory(monkeypatch: pytest.Mon
         assert limited._own.value("SELECT current_setting('memory_limit')") == "61.0 MiB"
 
 
+@pytest.mark.thorough
 def test_a_release_whose_worker_is_killed_leaves_the_warehouse_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ def db(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "w.duckdb"
 
 
+@pytest.mark.thorough
 def test_what_needs_an_extra_names_it_and_the_rest_works(db: Path) -> None:
     noisy = srsql("release", "--db", db, "--quarter", "2011Q4", "--series", "n", "--model",
                   "msdp-num", "--k", 3, "--theta", 1)  # fmt: skip
@@ -53,6 +54,7 @@ def test_what_needs_an_extra_names_it_and_the_rest_works(db: Path) -> None:
     assert (report.code, report.err) == (0, "")
 
 
+@pytest.mark.thorough
 def test_frames_of_pandas_are_refused_and_arrow_is_there(db: Path) -> None:
     with Engine(db) as engine:
         measured = engine.metrics("2011Q4")

@@ -24,6 +24,8 @@ from srsql.engine.store.frames import Lines, Rows
 from srsql.engine.study.results import Compared
 from srsql.engine.study.settings import Advice, Setting
 
+pytestmark = pytest.mark.slow
+
 MIXED = (
     "SELECT i, CASE WHEN i > 1 THEN i::BIGINT END AS gap, NULL::INTEGER AS nothing, "
     "(i / 4)::DECIMAL(9, 2) AS share, 'x' AS text, sum(i) OVER () AS total, ? AS given "
@@ -94,6 +96,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         }
 
 
+@pytest.mark.thorough
 def test_metrics_are_one_row_each_with_the_types_of_their_class(results: dict[str, Any]) -> None:
     rows = results["metrics"]
     table = srsql.as_frame(rows, kind="arrow")
@@ -107,6 +110,7 @@ def test_metrics_are_one_row_each_with_the_types_of_their_class(results: dict[st
     assert srsql.as_frame(rows)["release"].dtype == pd.ArrowDtype(pa.int64())
 
 
+@pytest.mark.thorough
 def test_an_audit_gives_frames_of_its_releases_and_its_evidence(results: dict[str, Any]) -> None:
     audit = results["audit"]
     releases = srsql.as_frame(audit.releases, kind="arrow")
@@ -118,6 +122,7 @@ def test_an_audit_gives_frames_of_its_releases_and_its_evidence(results: dict[st
     assert srsql.as_frame(audit, kind="arrow") == releases
 
 
+@pytest.mark.thorough
 def test_parts_of_a_signal_are_columns_of_their_own_also_where_they_are_missing(
     results: dict[str, Any],
 ) -> None:
@@ -183,6 +188,7 @@ NAMES = (
 )  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_every_result_with_rows_turns_into_frames_and_is_shown(
     answers: dict[str, Any], name: str
@@ -206,6 +212,7 @@ def test_every_result_with_rows_turns_into_frames_and_is_shown(
         assert found.pl().height == table.num_rows
 
 
+@pytest.mark.thorough
 def test_an_answer_and_its_rows_are_the_same_table(answers: dict[str, Any]) -> None:
     answer = answers["query"]
     table = srsql.as_frame(answer.rows, kind="arrow")
@@ -219,6 +226,7 @@ def test_an_answer_and_its_rows_are_the_same_table(answers: dict[str, Any]) -> N
     assert str(answer).splitlines()[0].split() == ["sex", "lower", "expected", "upper", "known"]
 
 
+@pytest.mark.thorough
 def test_a_list_of_records_is_a_list_in_every_other_respect(answers: dict[str, Any]) -> None:
     rows = answers["metrics"]
     assert isinstance(rows, list)

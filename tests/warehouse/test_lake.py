@@ -128,10 +128,8 @@ def test_a_period_is_cut_so_that_a_bucket_has_some_ten_thousand_cases(
     assert buckets_for(cases) == buckets
 
 
-@pytest.mark.parametrize(
-    "model",
-    [m if m == "ms" else pytest.param(m, marks=pytest.mark.thorough) for m in MODELS],
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", MODELS)
 def test_a_release_of_a_lake_is_the_release_of_the_file(
     place: Path, tmp_path: Path, model: str
 ) -> None:
@@ -239,6 +237,7 @@ def super_records(db: Path, carrier: Carrier | None) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.thorough
 def test_super_records_made_by_bucket_are_those_that_are_made_at_once(followed_up: Path) -> None:
     with Counted() as carrier:
         found = super_records(followed_up / "w.duckdb", carrier)
@@ -296,6 +295,7 @@ ODD_TERMS = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("buckets", [1, 16])
 def test_ids_and_terms_of_any_text_come_back_from_buckets_as_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, buckets: int
@@ -381,6 +381,7 @@ def test_a_worker_that_is_killed_over_a_bucket_takes_the_release_back_whole(
         assert engine.release(QUARTERS[1], k=4, seed=5, model="ms", workers=2).rows["demo"] == 240
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wrong", ["missing", "shorter", "another's"])
 def test_a_bucket_that_cannot_be_read_where_it_is_carried_is_told_in_one_line(
     place: Path, wrong: str, monkeypatch: pytest.MonkeyPatch
@@ -408,6 +409,7 @@ def refused(path: Path, *_: Any, **__: Any) -> Any:
     raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
 
+@pytest.mark.thorough
 def test_a_bucket_is_sent_without_the_others(place: Path) -> None:
     with Engine(place / "w.duckdb") as engine:
         engine.con.execute(
@@ -427,6 +429,7 @@ def test_only_records_of_reports_are_no_reason_to_ask_a_carrier(place: Path) -> 
         engine.release(QUARTERS[0], model="k-anonymity", carrier=InProcess())
 
 
+@pytest.mark.slow
 def test_a_lake_has_the_rows_that_the_file_would_have(place: Path) -> None:
     with Engine(place / "plain.duckdb") as plain, Engine(place / "w.duckdb") as engine:
         assert raw_rows(engine) == raw_rows(plain)
@@ -439,6 +442,7 @@ def test_a_lake_has_the_rows_that_the_file_would_have(place: Path) -> None:
         assert files(place / "lake") == listed(engine)
 
 
+@pytest.mark.slow
 def test_every_row_lies_with_its_case_in_the_period_that_it_is_of(place: Path) -> None:
     with duckdb.connect() as con:
         for path in (place / "lake" / "faers").rglob("*.parquet"):
@@ -452,6 +456,7 @@ def test_every_row_lies_with_its_case_in_the_period_that_it_is_of(place: Path) -
                 assert period == f"quarter={QUARTERS[report % 10 - 1]}"
 
 
+@pytest.mark.thorough
 def test_rows_without_a_report_lie_somewhere_and_none_is_lost(tmp_path: Path) -> None:
     drugs = lines("primaryid$drugname", "101$Aspirin", "999$Nobody's")
     source = pack(tmp_path / "q.zip", faers(drug=drugs))
@@ -464,6 +469,7 @@ def test_rows_without_a_report_lie_somewhere_and_none_is_lost(tmp_path: Path) ->
     assert len(found[1]["drug"]) == 2
 
 
+@pytest.mark.slow
 def test_folders_and_files_are_their_owners_alone(place: Path) -> None:
     lake = place / "lake"
     modes = {stat.S_IMODE(path.stat().st_mode) for path in lake.rglob("*") if path.is_file()}
@@ -473,6 +479,7 @@ def test_folders_and_files_are_their_owners_alone(place: Path) -> None:
     assert not list(lake.rglob(".*"))
 
 
+@pytest.mark.thorough
 def test_a_replaced_period_has_other_files_and_the_others_stay(place: Path, tmp_path: Path) -> None:
     other = write_quarter(tmp_path, "2011Q4", crowd(90, first=200, terms=60, version=2))
     found = []
@@ -489,6 +496,7 @@ def test_a_replaced_period_has_other_files_and_the_others_stay(place: Path, tmp_
         assert {file for file, _ in same} == {file for file in before if "2011Q3" in file}
 
 
+@pytest.mark.slow
 def test_who_is_forgotten_is_in_no_file_of_the_lake_and_other_files_stay(place: Path) -> None:
     found = []
     with duckdb.connect() as con:
@@ -516,6 +524,7 @@ def test_who_is_forgotten_is_in_no_file_of_the_lake_and_other_files_stay(place: 
         engine.release("2011Q4", k=4, seed=1)
 
 
+@pytest.mark.thorough
 def test_a_forgotten_case_that_a_file_brings_back_is_not_in_the_lake(
     place: Path, tmp_path: Path
 ) -> None:
@@ -527,6 +536,7 @@ def test_a_forgotten_case_that_a_file_brings_back_is_not_in_the_lake(
         assert engine.sql("SELECT count(*) FROM raw_faers.demo WHERE caseid = 151") == [(3,)]
 
 
+@pytest.mark.thorough
 def test_a_case_that_fills_a_file_alone_takes_the_file_with_it(tmp_path: Path) -> None:
     source = write_quarter(tmp_path, "2011Q4", crowd(1))
     with Engine(tmp_path / "w.duckdb") as engine:
@@ -540,6 +550,7 @@ def test_a_case_that_fills_a_file_alone_takes_the_file_with_it(tmp_path: Path) -
         assert engine.sql("SELECT count(*) FROM raw_faers.demo") == [(5,)]
 
 
+@pytest.mark.thorough
 def test_the_place_of_a_dataset_is_said_once(place: Path, sources: list[Path]) -> None:
     again = srsql("ingest", sources[0], "--db", "w.duckdb", "--lake", "other")
     assert (again.code, again.notes) == (
@@ -565,6 +576,7 @@ def test_the_place_of_a_dataset_is_said_once(place: Path, sources: list[Path]) -
     )  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("folder", "why"),
     [
@@ -594,6 +606,7 @@ def test_a_warehouse_in_memory_has_no_lake(sources: list[Path], tmp_path: Path) 
     assert not (tmp_path / "lake").exists()
 
 
+@pytest.mark.thorough
 def test_a_lake_belongs_to_a_database_file_of_the_callers_too(
     sources: list[Path], tmp_path: Path
 ) -> None:
@@ -607,6 +620,7 @@ def test_a_lake_belongs_to_a_database_file_of_the_callers_too(
         assert con.execute("SELECT count(*) FROM raw_faers.demo").fetchall() == [(478,)]
 
 
+@pytest.mark.slow
 def test_a_first_ingestion_that_fails_leaves_no_lake(tmp_path: Path) -> None:
     broken = pack(tmp_path / "q.zip", faers(demo=lines("primaryid$caseid", *["x"] * 50)))
     with Engine(tmp_path / "w.duckdb") as engine:
@@ -616,6 +630,7 @@ def test_a_first_ingestion_that_fails_leaves_no_lake(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["q.zip", "w.duckdb"]
 
 
+@pytest.mark.thorough
 def test_a_label_of_any_characters_is_a_period_of_a_lake(tmp_path: Path) -> None:
     (tmp_path / "clinic.toml").write_text(clinic.TOML)
     label = "Q1/2011 * [a]='%2F?'"
@@ -630,6 +645,7 @@ def test_a_label_of_any_characters_is_a_period_of_a_lake(tmp_path: Path) -> None
         engine.release(label, k=2, theta="1", seed=1)
 
 
+@pytest.mark.thorough
 def test_what_lies_in_the_folder_and_is_not_listed_is_nobodys_business(
     place: Path, tmp_path: Path
 ) -> None:
@@ -657,12 +673,13 @@ def damage(path: Path, how: str) -> None:
         path.write_bytes(found[:place] + bytes([found[place] ^ 1]) + found[place + 1 :])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "what", "commands"),
     [
         ("gone", "is missing", (["status"], ["lake"], ["release", "--quarter", "2011Q4"])),
         ("cut", "has other bytes than were written", (["status"], ["backup", "--to", "b.duckdb"])),
-        (
+        pytest.param(
             "byte",
             "has other bytes than were written",
             (
@@ -671,6 +688,7 @@ def damage(path: Path, how: str) -> None:
                 ["backup", "--to", "b.duckdb"],
                 ["forget", "150", "--reason", "asked"],
             ),
+            marks=pytest.mark.thorough,
         ),
     ],
 )
@@ -706,6 +724,7 @@ def test_a_file_that_goes_while_the_warehouse_is_open_is_told_as_damage(
             engine.sql("SELECT count(DISTINCT pt) FROM raw_faers.reac")
 
 
+@pytest.mark.thorough
 def test_a_moved_lake_is_told_and_found_again(place: Path) -> None:
     (place / "lake").rename(place / "elsewhere")
     for command in (["status"], ["lake"], ["release", "--quarter", "2011Q3"]):
@@ -744,6 +763,7 @@ def test_a_lake_that_was_moved_incompletely_is_not_taken_for_it(place: Path) -> 
     assert srsql("lake", "--db", "w.duckdb").code == 0
 
 
+@pytest.mark.thorough
 def test_a_backup_has_a_lake_of_its_own_and_is_restored_with_it(place: Path) -> None:
     made = srsql("backup", "--to", "safe.duckdb", "--db", "w.duckdb", "--json").json
     assert made["lake"] == "safe.duckdb.lake"
@@ -772,6 +792,7 @@ def test_a_backup_has_a_lake_of_its_own_and_is_restored_with_it(place: Path) -> 
     assert not [path for path in place.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.thorough
 def test_a_restored_warehouse_whose_place_is_empty_has_its_lake_beside(place: Path) -> None:
     assert srsql("backup", "--to", "safe.duckdb", "--db", "w.duckdb").code == 0
     shutil.rmtree(place / "lake")
@@ -792,6 +813,7 @@ def test_a_restored_warehouse_whose_place_is_empty_has_its_lake_beside(place: Pa
         assert raw_rows(engine) == raw_rows(plain)
 
 
+@pytest.mark.thorough
 def test_a_copy_of_the_warehouse_that_lags_cannot_change_the_lake(
     place: Path, tmp_path: Path
 ) -> None:
@@ -813,6 +835,7 @@ def test_a_copy_of_the_warehouse_that_lags_cannot_change_the_lake(
         assert engine.sql("SELECT count(*) FROM raw_faers.demo") == [(489,)]
 
 
+@pytest.mark.thorough
 def test_a_sample_in_a_private_copy_leaves_the_lake_as_it_is(place: Path) -> None:
     before, counts, rows = files(place / "lake"), [], []
     for db in ("plain.duckdb", "w.duckdb"):
@@ -828,6 +851,7 @@ def test_a_sample_in_a_private_copy_leaves_the_lake_as_it_is(place: Path) -> Non
     assert files(place / "lake") == before
 
 
+@pytest.mark.thorough
 def test_a_correction_and_a_draft_of_a_lake_are_checked_against_it(place: Path) -> None:
     with Engine(place / "w.duckdb") as engine:
         engine.release("2011Q3", k=4, seed=1)
@@ -843,6 +867,7 @@ def test_a_correction_and_a_draft_of_a_lake_are_checked_against_it(place: Path) 
         engine.confirm("2011Q4", series="other", allow_linkable=True)
 
 
+@pytest.mark.thorough
 def test_a_warehouse_of_layout_7_is_migrated_and_its_next_dataset_may_have_a_lake(
     place: Path,
 ) -> None:

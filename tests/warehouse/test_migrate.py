@@ -23,6 +23,8 @@ from srsql.engine.steward import migrate as module
 from srsql.engine.steward.migrate import migrate
 from srsql.engine.store.database_file import Limits
 
+pytestmark = pytest.mark.slow
+
 OLD = Path(__file__).parents[1] / "fixtures" / "release_0_1"
 # "ids", "series", "gaps", "stale", "runs", "lake": version 0.1 did not say which ids and parameters
 # a series has, what is missing in it, what has left a release, what wrote the warehouse, nor a lake
@@ -66,6 +68,7 @@ def figures(found: Any) -> Any:
     return found if isinstance(found, int | float | None) else None
 
 
+@pytest.mark.thorough
 def test_what_version_0_1_said_is_said_after_the_migration(
     old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +154,7 @@ def test_released_rows_are_byte_for_byte_those_of_version_0_1(old: Path) -> None
             assert (len(rows), digest(rows)) == (told["rows"], told["sha256"]), view
 
 
+@pytest.mark.thorough
 def test_series_of_version_0_1_remember_what_their_manifests_tell(old: Path) -> None:
     migrate(old)
     with Engine(old, dataset="faers") as engine:
@@ -174,6 +178,7 @@ def test_series_of_version_0_1_remember_what_their_manifests_tell(old: Path) -> 
         assert made_now["refine"] == "off"  # as earlier versions did, who knew nothing of it
 
 
+@pytest.mark.thorough
 def test_series_of_version_0_1_keep_the_ids_that_they_have(old: Path) -> None:
     migrate(old)
     with Engine(old, dataset="faers") as engine:
@@ -207,6 +212,7 @@ def test_series_of_version_0_1_keep_the_ids_that_they_have(old: Path) -> None:
         )
 
 
+@pytest.mark.thorough
 def test_a_case_is_forgotten_where_pseudonyms_are_computed_and_not_stored(old: Path) -> None:
     migrate(old)
     with Engine(old, dataset="faers") as engine:
@@ -232,6 +238,7 @@ def old_pseudonym(key: bytes, case: str) -> int:
     return int(hmac.new(key, f"case:{case}".encode(), "sha256").hexdigest()[:15], 16)
 
 
+@pytest.mark.thorough
 def test_the_next_release_has_a_number_of_its_own(old: Path) -> None:
     with duckdb.connect(str(old), read_only=True) as con:
         ((last,),) = con.execute("SELECT max(release_id) FROM srsql.release").fetchall()
@@ -241,6 +248,7 @@ def test_the_next_release_has_a_number_of_its_own(old: Path) -> None:
     assert made.release_id > last
 
 
+@pytest.mark.thorough
 def test_a_migration_is_the_first_run_that_a_warehouse_tells(old: Path) -> None:
     migrate(old)
     with Engine(old, dataset="faers") as engine:
@@ -254,6 +262,7 @@ def test_an_old_warehouse_is_not_opened_but_the_way_out_is_named(old: Path) -> N
         Engine(old)
 
 
+@pytest.mark.thorough
 def test_a_second_migration_has_nothing_to_do(old: Path) -> None:
     migrate(old)
     again = migrate(old)
@@ -261,6 +270,7 @@ def test_a_second_migration_has_nothing_to_do(old: Path) -> None:
     assert again.from_layout == again.to_layout
 
 
+@pytest.mark.thorough
 def test_a_series_of_a_later_layout_goes_on_without_refinement_as_well(old: Path) -> None:
     migrate(old)
     refined = "FROM srsql.series_parameter WHERE keyword = 'refine'"
@@ -274,6 +284,7 @@ def test_a_series_of_a_later_layout_goes_on_without_refinement_as_well(old: Path
         assert {row[3] for row in expected} == {"off"}
 
 
+@pytest.mark.thorough
 def test_a_warehouse_of_layout_10_has_a_pool_in_which_nobody_waits(old: Path) -> None:
     """Layout 10 has suspected duplicates, which stay, and says who is stale without a pool."""
     migrate(old)
@@ -315,6 +326,7 @@ def as_layout_11(db: Path) -> None:
         con.execute("UPDATE srsql.warehouse SET layout = 11")
 
 
+@pytest.mark.thorough
 def test_series_of_layout_11_go_on_by_spellings_until_they_are_told_to_fold(
     tmp_path: Path,
 ) -> None:
@@ -376,6 +388,7 @@ def test_a_series_that_begins_to_fold_has_keys_from_then_on(tmp_path: Path) -> N
         assert engine.audit().folded is not None  # of the quarter that is out by spellings
 
 
+@pytest.mark.thorough
 def test_a_warehouse_of_layout_11_has_no_figures_of_columns_and_lacks_nothing(old: Path) -> None:
     migrate(old)
     names = ("ingested_column", "ingested_text", "required_table")
@@ -391,6 +404,7 @@ def test_a_warehouse_of_layout_11_has_no_figures_of_columns_and_lacks_nothing(ol
         assert engine.status().incomplete == []
 
 
+@pytest.mark.thorough
 def test_nodes_of_a_lattice_of_before_layout_9_have_emd_over_all_records(old: Path) -> None:
     migrate(old)
     with Engine(old, dataset="faers") as engine:
@@ -406,6 +420,7 @@ def test_nodes_of_a_lattice_of_before_layout_9_have_emd_over_all_records(old: Pa
         assert not [scope for _, scope in rows if scope == "expected"]
 
 
+@pytest.mark.thorough
 def test_a_migration_that_loses_a_row_changes_nothing(
     old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,6 +86,7 @@ def label_of(kind: str, day: date) -> str:
     }[kind]
 
 
+@pytest.mark.thorough
 @given(LABELS, LABELS)
 def test_what_is_between_two_periods_is_what_plain_python_counts(
     engine: srsql.Engine, one: str, other: str
@@ -159,6 +160,7 @@ def test_periods_of_a_dataset_are_of_one_kind_and_written_alike(
     assert told is None or (found is not None and told in found and "\n" not in found)
 
 
+@pytest.mark.thorough
 @given(st.sets(LABELS, min_size=1, max_size=8))
 def test_numbers_of_periods_differ_by_one_where_one_follows_on_the_other(
     engine: srsql.Engine, labels: set[str]

@@ -19,6 +19,8 @@ from srsql.engine.store import scratch
 from srsql.engine.store.scratch import PrivateFolder, private_folder
 from srsql.engine.store.warehouse import Warehouse
 
+pytestmark = pytest.mark.slow
+
 DEAD = 2**22 + 1
 """No process has that number."""
 
@@ -62,6 +64,7 @@ def test_the_rights_of_a_warehouse_are_kept_and_its_log_has_them(tmp_path: Path)
     assert mode(db) == 0o660
 
 
+@pytest.mark.thorough
 def test_what_tells_of_originals_is_its_owners_alone_and_what_is_published_is_not(
     tmp_path: Path,
 ) -> None:
@@ -197,7 +200,8 @@ def test_where_the_folder_cannot_be_written_scratch_is_a_private_folder_of_the_s
     assert list(system.iterdir()) == []
 
 
-def test_a_folder_with_an_odd_name_works(tmp_path: Path, usual_ids: None) -> None:
+@pytest.mark.thorough
+def test_a_folder_with_an_odd_name_works(tmp_path: Path) -> None:
     folder = tmp_path / 'a*b[1] it\'s; "q"\n%20~${HOME} Ünïcode'
     archive = write_quarter(folder, "2011Q3", crowd(30))
     db = folder / "w.duckdb"
@@ -215,6 +219,7 @@ def test_a_folder_with_an_odd_name_works(tmp_path: Path, usual_ids: None) -> Non
     assert set(modes(folder)) == {archive.name, "b.duckdb", "duck", "out", "w.duckdb"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["a?b", "a\\b", "a\udcffb"])
 def test_a_folder_whose_name_duckdb_would_read_as_another_is_refused_before_anything_is_written(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch

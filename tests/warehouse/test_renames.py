@@ -120,6 +120,7 @@ def test_a_kill_at_any_step_leaves_all_names_or_none_and_nothing_else(
     assert [each for each in cache.iterdir() if not each.name.startswith(f"{os.getpid()}-")] == []
 
 
+@pytest.mark.thorough
 def test_an_undoing_that_is_killed_is_begun_again(tmp_path: Path) -> None:
     place = tmp_path / "place"
     fill(place)

@@ -42,6 +42,7 @@ from srsql.engine.workers.carriers import InProcess, Work
 
 pytest.importorskip("pyspark", reason="the extra srsql[spark] is not installed")
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(
         not (shutil.which("java") or os.environ.get("JAVA_HOME")), reason="there is no Java on PATH"
     ),

@@ -86,6 +86,7 @@ def characters(con: duckdb.DuckDBPyConnection, condition: exp.Expr) -> set[str]:
     return {character for (character,) in con.execute(rows).fetchall()}
 
 
+@pytest.mark.thorough
 def test_every_white_space_of_unicode_is_trimmed_and_nothing_else(
     con: duckdb.DuckDBPyConnection, many: bool
 ) -> None:
@@ -96,12 +97,14 @@ def test_every_white_space_of_unicode_is_trimmed_and_nothing_else(
     assert kept == set(CHARACTERS) - WHITE
 
 
+@pytest.mark.slow
 def test_a_value_of_white_space_alone_is_none(con: duckdb.DuckDBPyConnection, many: bool) -> None:
     assert characters(con, trimmed(value(""), many=many).is_(exp.null())) == WHITE
     assert characters(con, bare(value(""), many=many).eq(exp.Literal.string(""))) == WHITE
     assert characters(con, normalized(value(""), many=many).is_(exp.null())) == WHITE | IGNORABLE
 
 
+@pytest.mark.thorough
 def test_white_space_within_a_value_stays(con: duckdb.DuckDBPyConnection, many: bool) -> None:
     inner = exp.func("concat", exp.Literal.string("x"), column("c"), exp.Literal.string("y"))
     assert characters(con, bare(inner, many=many).eq(inner.copy())) == set(CHARACTERS)
@@ -116,6 +119,7 @@ def test_every_character_without_a_shape_is_left_out_of_the_normal_form_wherever
     assert characters(con, ends) == WHITE | IGNORABLE
 
 
+@pytest.mark.thorough
 def test_the_normal_form_of_every_character_is_that_of_its_definition(
     con: duckdb.DuckDBPyConnection, many: bool
 ) -> None:
@@ -145,6 +149,7 @@ def verified(con: duckdb.DuckDBPyConnection, texts: list[str], version: int) -> 
     return [found.get(place, "") for place in range(len(texts))]
 
 
+@pytest.mark.thorough
 def test_an_artifact_is_verified_with_the_same_normal_form(con: duckdb.DuckDBPyConnection) -> None:
     texts = [f"{c} e{c}" for c in CHARACTERS]
     assert verified(con, texts, 2) == [normal(text) for text in texts]
@@ -157,6 +162,7 @@ PIECES = st.sampled_from(["e", "E", "o", "\u0301", "\u0308", "\u200d", "\u00ad",
                           "\u00e9", "\u1e69", "s", "\u0323", "\u0307", "\ufeff", "\t"])  # fmt: skip
 
 
+@pytest.mark.thorough
 @given(st.lists(st.lists(PIECES, max_size=7).map("".join), min_size=1, max_size=40))
 def test_terms_that_look_the_same_have_one_normal_form(texts: list[str]) -> None:
     with duckdb.connect() as con:
