@@ -70,6 +70,8 @@ KINDS = {
     "whole_rows",
 }
 """What tells of which kind a release is: how its rows tell the truth, who counts, what is lost."""
+EXTRAS = "engine/extras/"
+"""What the core does without."""
 SHAPES = ("engine/shapes/", "engine/release/stages/")
 """Where such conditions belong."""
 FEATURES = {
@@ -181,15 +183,21 @@ def amounts(
     """Lines of Python in engine and udfs (``files``), and of SQL."""
     sql = [text.splitlines() for path, text in texts.items() if path.endswith(".sql")]
     stripped = [line.strip() for lines in sql for line in lines]
+    python = {
+        path: text.count("\n")
+        for path, text in texts.items()
+        if path.endswith(".py") and path.startswith(("engine/", "udfs/"))
+    }
     return [
         Measure(
             "python-lines",
-            "lines of Python in engine and udfs",
-            sum(
-                text.count("\n")
-                for path, text in texts.items()
-                if path.endswith(".py") and path.startswith(("engine/", "udfs/"))
-            ),
+            "lines of Python in engine and udfs, without extras",
+            sum(lines for path, lines in python.items() if not path.startswith(EXTRAS)),
+        ),
+        Measure(
+            "extras-lines",
+            "lines of Python in extras",
+            sum(lines for path, lines in python.items() if path.startswith(EXTRAS)),
         ),
         Measure(
             "python-code",
