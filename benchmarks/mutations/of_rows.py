@@ -17,7 +17,7 @@ HISTORY = "grouping/steps/history.sql"
 CATALOG = "release/steps/catalog.sql"
 MANIFEST = "release/manifest.sql"
 WAIT = "release/queries/waiting.sql"
-LATER = "release.release"
+STAGES = "release.stages"
 """Module of the life of a release."""
 
 
@@ -98,14 +98,14 @@ def _text(file: str, old: str, new: str) -> Text:
 
 BOUNDS = [
     _of("bounds", "one quarter", "groups of k - 1", "grows groups to k - 1",
-        Attribute(f"engine.{LATER}:k_effective", less(1))),
+        Attribute(f"engine.{STAGES}.thresholds:k_effective", less(1))),
     _of("bounds", "by frequency", "effective k - 1", "keeps that groups had one case fewer than "
         "the least threshold needs",
-        Attribute(f"engine.{LATER}:set_figures",
+        Attribute(f"engine.{STAGES}.catalog:set_figures",
                   lambda function: lambda current, model, k, scale: function(
                       current, model, k - 1, scale))),
     _of("bounds", "terms", "effective k - 1 of terms", "says that groups had one case fewer",
-        Attribute(f"engine.{LATER}:k_effective", less(1))),
+        Attribute(f"engine.{STAGES}.thresholds:k_effective", less(1))),
     _of("bounds", "often", "thresholds are not bounds", "groups whatever the thresholds",
         Kernel("srsql_group_cases", loosened(5)), Kernel("srsql_group_patterns", loosened(4))),
     _of("bounds", "one quarter", "an attribute is not bounded", "bounds no indication",
@@ -128,9 +128,9 @@ BOUNDS = [
 
 THRESHOLDS = [
     _of("thresholds", "one quarter", "theta doubled", "applies twice the threshold",
-        Attribute(f"engine.{LATER}:apply_theta", doubled)),
+        Attribute(f"engine.{STAGES}.thresholds:apply_theta", doubled)),
     _of("thresholds", "terms", "theta of terms doubled", "keeps twice the threshold of terms",
-        Attribute(f"engine.{LATER}:apply_theta", doubled)),
+        Attribute(f"engine.{STAGES}.thresholds:apply_theta", doubled)),
     _of("thresholds", "by frequency", "half of the values are common", "leaves the more frequent "
         "half of the values without a threshold",
         _text("grouping/thresholds.sql", "WHEN r.place <= r.total // 10 THEN 1\n        WHEN",
@@ -206,7 +206,7 @@ SUPPRESSION = [
               "r.release_id <> own.release_id", "WHERE own.release_id = $release_id::INTEGER AND "
               "r.release_id > own.release_id")),
     _of("suppression", "suppressed", "nothing was suppressed", "tells that no value is suppressed",
-        Attribute(f"engine.{LATER}:suppression_facts",
+        Attribute(f"engine.{STAGES}.published:suppression_facts",
                   told(suppressed_cases_per_10000=lambda _: 0,
                        suppressed_one_value_per_10000=lambda _: 0))),
     _of("suppression", "suppressed", "the last value goes", "suppresses the only value of a "
@@ -254,8 +254,8 @@ WAITING = [
 
 KNOWLEDGE = [
     _of("knowledge (E)", "knowledge", "drugs tell nothing", "counts nothing that drugs tell",
-        _text("grouping/steps/cases.sql", "i.disease AS spelling, i.weight, false, false",
-              "i.disease AS spelling, i.weight // 1000000000, false, false")),
+        _text("grouping/steps/cases.sql", "w.word_no, i.weight, false, false",
+              "w.word_no, i.weight // 1000000000, false, false")),
     _of("knowledge (E)", "knowledge", "knowledge is not kept", "keeps none of the knowledge that "
         "was given", _text("grouping/queries/cases.sql",
                            "WHERE e.drug_key IS NOT NULL AND e.disease_key IS NOT NULL",
@@ -270,7 +270,7 @@ KNOWLEDGE = [
 
 CORRECTIONS = [
     _of("corrections", "corrected", "a correction doubles theta", "doubles thresholds as it "
-        "corrects", Attribute("engine.release.correct:_add_thresholds", doubled_after)),
+        "corrects", Attribute("engine.steward.correct:_add_thresholds", doubled_after)),
     _of("corrections", "corrected", "a correction lowers k", "keeps a lower k in a correction",
         _text("release/queries/correct.sql", "'released' AS status,",
               "'released' AS status, r.k - 1 AS k,")),
@@ -300,7 +300,7 @@ MANIFESTS = [
         "model does not", Attribute("engine.release.manifest:Parameters.public",
                                     told(attacks=lambda _: "b,f,l"))),
     _of("manifests", "by frequency", "a lower effective k", "tells a lower effective k",
-        Attribute(f"engine.{LATER}:shown_k", less(1))),
+        Attribute(f"engine.{STAGES}.published:shown_k", less(1))),
     _of("manifests", "one quarter", "a lower theta", "tells a lower threshold than it kept",
         Attribute("engine.release.manifest:Parameters.public", told(theta=lambda _: "1/4"))),
     _of("manifests", "noise on numbers", "a lower epsilon", "tells half the epsilon that it spent",

@@ -45,7 +45,7 @@ def keys_of(make: Callable[[int], bytes]) -> Attribute:
         made.append(count)
         return make(len(made))
 
-    return Attribute("engine.warehouse.series:secrets",
+    return Attribute("engine.catalog.series:secrets",
                      lambda _: SimpleNamespace(token_bytes=token_bytes))  # fmt: skip
 
 

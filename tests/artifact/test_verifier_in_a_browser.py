@@ -31,7 +31,7 @@ pytestmark = [
     pytest.mark.thorough,
     pytest.mark.skipif(BROWSER is None, reason="no Chromium on PATH"),
 ]
-SOURCES = Path(__file__).parents[2] / "engine" / "artifact" / "verifier"
+SOURCES = Path(__file__).parents[2] / "engine" / "extras" / "verifier_page" / "page"
 PAGE_CHECK = Path(__file__).parents[1] / "report" / "page_check.js"
 FIRST = Path(__file__).parents[1] / "fixtures" / "release_0_1"
 MARKUP = "<img src=x onerror='hacked=1'><script>hacked=1</script>"

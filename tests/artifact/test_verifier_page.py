@@ -21,7 +21,7 @@ from srsql.engine.extras import verifier_page
 from srsql.engine.models import MODELS
 from srsql.schemas import builtin_names, load_dataset
 
-SOURCES = Path(verifier_page.__file__).parent / "verifier"
+SOURCES = Path(verifier_page.__file__).parent / "page"
 PAGE = verifier_page.verifier_page()
 SCRIPT = re.compile(r"<script(?P<kind>[^>]*)>(?P<text>.*?)</script>", re.DOTALL)
 

@@ -14,7 +14,7 @@ from srsql import Engine
 from srsql.engine.catalog.layout import Built
 from srsql.engine.checks.lineage import check_lineage
 from srsql.engine.errors import CheckFailedError
-from srsql.engine.release import release as release_module
+from srsql.engine.release.stages import tables as release_module
 from srsql.engine.release.views import build_tables
 from srsql.schemas import Dataset
 

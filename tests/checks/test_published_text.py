@@ -35,7 +35,7 @@ from srsql.engine.errors import (
     ReleaseError,
     UnsafeArtifactError,
 )
-from srsql.engine.release import release as releasing
+from srsql.engine.release.stages import tables as filling
 from srsql.schemas import parse_dataset
 
 pytestmark = pytest.mark.slow
@@ -266,19 +266,23 @@ Change = Callable[[list[Built]], list[str]]
 
 def changing(monkeypatch: pytest.MonkeyPatch, view: str, name: str, text: str) -> None:
     """Have every release that is made show a text in one row of a view."""
-    build = releasing._build
 
-    def mutated(current: Release, request: Any, *, keyed: bool) -> list[Built]:
-        tables = build(current, request, keyed=keyed)
-        (store,) = (item.store for item in tables if item.name == view)
-        current.warehouse.run(
-            f"UPDATE srsql_data.{store} SET {name} = $text WHERE rowid = "
-            f"(SELECT max(t.rowid) FROM srsql_data.{store} AS t)",
-            {"text": text},
-        )
-        return tables
+    def changing_what(build: Callable[..., list[Built]]) -> Callable[..., list[Built]]:
+        def mutated(first: Any, *given: Any, **named: Any) -> list[Built]:
+            tables = build(first, *given, **named)
+            warehouse = first.warehouse if isinstance(first, Release) else first
+            for store in [item.store for item in tables if item.name == view]:
+                warehouse.run(
+                    f"UPDATE srsql_data.{store} SET {name} = $text WHERE rowid = "
+                    f"(SELECT max(t.rowid) FROM srsql_data.{store} AS t)",
+                    {"text": text},
+                )
+            return tables
 
-    monkeypatch.setattr(releasing, "_build", mutated)
+        return mutated
+
+    for builder in ("build_tables", "build_term_tables", "build_rows"):
+        monkeypatch.setattr(filling, builder, changing_what(getattr(filling, builder)))
 
 
 MUTATIONS = [

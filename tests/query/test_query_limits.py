@@ -37,7 +37,7 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     ]
     with Engine(folder / "w.duckdb") as engine:
         engine.ingest([write_quarter(folder, "2011Q3", first + again)])
-        engine.release("2011Q3", k=2, theta="1", seed=1)
+        engine.release("2011Q3", k=2, theta="1", seed=1, ids="original")
         engine.release("2011Q3", k=2, theta="1", seed=1, series="partners", allow_linkable=True)
         assert engine.query("SELECT COUNT(DISTINCT primaryid) FROM demo").rows[0][0] == 64
         yield engine

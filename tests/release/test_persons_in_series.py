@@ -19,7 +19,7 @@ from support.released import regions, terms_of
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, ReleaseError
-from srsql.engine.release import release as module
+from srsql.engine.release.stages import cases as module
 
 K, THETA = 3, Fraction(1, 2)
 PERSONS: dict[str, Any] = {

@@ -32,7 +32,7 @@ def report(n: int, quarter: int) -> Report:
         sex="MF"[n % 2] if n % 7 else "",
         wt=f"{120 + n % 31}.6789" if n % 3 else "",
         wt_cod="LBS",
-        pt=(REACTIONS[kind if n % 5 else 4], f"Own {case}"),
+        pt=(REACTIONS[kind if n % 5 else 4], f"Own {n}"),
         indi=("Common disease",) if n % 3 else (f"Disease {n % 11}",),
         drugs=(DRUGS[kind] if n % 9 else "Drug 2",),
     )

@@ -1,7 +1,7 @@
 -- Step: numbers the texts of a release ($release_id), so that what follows compares numbers. Those
 --   of one key stand together, in the order of their spellings: numbers compare as the texts do. A
 --   disease that external knowledge tells of has no attribute.
--- Reads: text(attribute, text, term, spelling, sensitive), srsql.external_knowledge
+-- Reads: text(attribute, text, term, spelling, sensitive)
 -- Writes: word(word_no, key_no, attribute, text, term, spelling, has_several), text
 -- Source: SPEC section 2 (term: key).
 
