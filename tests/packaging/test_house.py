@@ -115,7 +115,7 @@ def test_measures_of_a_small_house_are_those_counted_by_hand(tmp_path: Path) -> 
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert ast.literal_eval(done.stdout) == {
-        "python-lines": 31, "python-code": 19, "sql-lines": 3, "sql-code": 1,
+        "extras-lines": 0, "python-lines": 31, "python-code": 19, "sql-lines": 3, "sql-code": 1,
         # release, low, release, and with the stage that the loop runs: run, release; the warehouse
         # is not followed
         "request-stops": 3, "request-rooms": 2, "request-climbs": 0,
