@@ -25,11 +25,6 @@ OF_CHUNKS: dict[str, Given] = {
 """Options of clusters and chunks, which generalized terms have not."""
 
 
-def terms_only(model: GroupingModel | type[GroupingModel]) -> bool:
-    """Whether a model releases terms apart from everything, and nothing else."""
-    return not (model.shape.of_cases(True, False) or model.shape.of_no_case(True, False))
-
-
 def _takes_no_terms(model: GroupingModel) -> bool:
     """Whether its rows are none of which terms can be told apart."""
     bounds = model.guaranteed_bounds != {"k", "theta"}
@@ -98,7 +93,7 @@ TERMS = Feature(
             OnTerms,
             "a model that releases terms alone",
             "no --terms",
-            lambda at: at.wanted.terms is None and terms_only(at.wanted.model),
+            lambda at: at.wanted.terms is None and at.wanted.model.shape.tells_terms(asked=False),
             "the model {model} releases terms only: say which",
         ),
         _not_of_nodes(
