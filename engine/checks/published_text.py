@@ -51,6 +51,8 @@ class TextColumn:
     searched: bool
     """Whether it may hold ids of others: names of periods, nodes and serial numbers are no text of
     a record, and an id column holds its own."""
+    serial: bool = False
+    """Whether it numbers rows, or holds ids: a text of its own in each row."""
 
     @property
     def place(self) -> str:
@@ -127,8 +129,9 @@ def _text_column(dataset: Dataset, view: str, name: str) -> TextColumn:
     labels = {"quarter", *dataset.id_columns, *region_columns(dataset)}
     labels |= {qid.name for qid in dataset.qid}  # as groups, where a number is a category
     if view in own:
-        labels |= set(own[view].serial)
-        return TextColumn(view, name, own[view].longest(name), name not in labels)
+        numbers = {*own[view].serial, *dataset.id_columns}
+        searched = name not in labels | numbers
+        return TextColumn(view, name, own[view].longest(name), searched, name in numbers)
     named = (*dataset.sensitive, *dataset.quasi_sensitive)
     lengths = [own[each.table].longest(name) for each in named if each.column == name]
     return TextColumn(view, name, max([*lengths, dataset.longest_term]), name not in labels)
@@ -179,8 +182,8 @@ def _all(parts: Sequence[exp.Query]) -> exp.Select:
 
 
 def _texts(shown: TextColumn, schema: str) -> exp.Query:
-    """The distinct texts of a column; where no id is searched, of which there may be millions,
-    those that are wrong by themselves."""
+    """The distinct texts of a column; where no id is searched, those that are wrong by themselves.
+    Of serial numbers there may be millions: each row is looked at; of labels there are few."""
     value = exp.cast(column(shown.name, "v"), "VARCHAR")
     rows = (
         exp.select(
@@ -195,6 +198,8 @@ def _texts(shown: TextColumn, schema: str) -> exp.Query:
     )
     if shown.searched:
         return rows
+    if not shown.serial:
+        rows, value = exp.select("d.*").from_(rows.subquery("d")), column("value", "d")
     longer = exp.GT(this=exp.Length(this=value.copy()), expression=exp.convert(shown.most))
     return rows.where(exp.or_(scalar_macro("breaks_line", value.copy()), longer))
 

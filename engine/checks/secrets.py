@@ -58,7 +58,7 @@ def check_ids(evidence: Evidence) -> list[Measure]:
     parameters: dict[str, object] = {}
     order = _out_of_order(evidence)
     if ids == "original":
-        derived = _originals(evidence)
+        derived = f"FROM {ORIGINAL}"
         why = "" if key is None else "the series has ids of the source, and needs none"
     else:
         why = OF_ANOTHER if shared else weakness(key)
@@ -168,17 +168,12 @@ def _originals(evidence: Evidence) -> str:
     """(kind, id) of the reports of the period, as the release took them."""
     release = evidence.release
     dataset = release.visible_dataset
-    parts: list[exp.Query] = [
-        exp.select(
-            exp.Literal.string(kind).as_("kind"),
-            exp.cast(column(name, "t"), "VARCHAR").as_("id"),
-        )
-        .distinct()
-        .from_(raw_table(dataset, dataset.report_table, alias="t"))
-        .where(column("quarter", "t").eq(exp.Literal.string(release.quarter)))
-        for kind, name in _kinds(dataset).items()
-    ]
-    return union_all(parts).sql("duckdb")
+    rows = (
+        exp.select("r.*")
+        .from_(raw_table(dataset, dataset.report_table, alias="r"))
+        .where(column("quarter", "r").eq(exp.Literal.string(release.quarter)))
+    )
+    return _ids_of(dataset, rows.subquery("v"))
 
 
 def _shown(evidence: Evidence) -> str:
@@ -189,12 +184,15 @@ def _shown(evidence: Evidence) -> str:
 
 def _ids_of(dataset: Dataset, rows: exp.Table | exp.Subquery) -> str:
     """(kind, id) of rows ``v``; ids of the source are compared as text."""
+    each = {
+        kind: exp.select(column(name, "v").as_("id")).distinct().from_(rows.copy()).subquery("d")
+        for kind, name in _kinds(dataset).items()
+    }
     parts: list[exp.Query] = [
         exp.select(exp.Literal.string(kind).as_("kind"))
-        .select(exp.cast(column(name, "v"), "VARCHAR").as_("id"))
-        .distinct()
-        .from_(rows.copy())
-        for kind, name in _kinds(dataset).items()
+        .select(exp.cast(column("id", "d"), "VARCHAR").as_("id"))
+        .from_(ids)
+        for kind, ids in each.items()
     ]
     return union_all(parts).sql("duckdb")
 

@@ -20,18 +20,20 @@ CREATE OR REPLACE MACRO srsql.checked_pseudonym(inner_key, outer_key, text, bits
 -- Source:  SPEC section 18.
 CREATE OR REPLACE MACRO srsql.check_ids(shown_id, derived_id, why, of_release) AS TABLE
 WITH
-derived AS (
-    SELECT DISTINCT o.kind, o.id FROM query_table(derived_id) AS o
+strangers AS (
+    SELECT count(*) AS violating
+    FROM query_table(shown_id) AS s
+    ANTI JOIN query_table(derived_id) AS d ON s.kind = d.kind AND s.id = d.id
 ),
 
-strangers AS (
-    SELECT count(*) FILTER (WHERE d.id IS NULL) AS violating, count(*) AS total
-    FROM query_table(shown_id) AS s
-    LEFT JOIN derived AS d ON s.kind = d.kind AND s.id = d.id
+everybody AS (
+    SELECT count(*) AS total FROM query_table(shown_id) AS s
 ),
 
 figures AS (
-    SELECT 'published id' AS scope, t.violating, t.total FROM strangers AS t
+    SELECT 'published id' AS scope, t.violating, e.total
+    FROM strangers AS t
+    CROSS JOIN everybody AS e
     UNION ALL
     SELECT
         concat_ws(': ', 'key of the series', nullif(why, '')) AS scope,
