@@ -10,17 +10,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from srsql.engine.api.analyst import open_artifact
-from srsql.engine.api.engine import Engine
-from srsql.engine.artifact.verify.verify import verify as verify_artifacts
-from srsql.engine.catalog.levels import dictionary_of
 from srsql.engine.console import (
-    Listed,
     artifacts,
     chosen,
     compiling_shown,
@@ -30,36 +25,25 @@ from srsql.engine.console import (
     folder_option,
     given,
     json_option,
-    options,
+    options_in,
     options_of,
     progress_shown,
     show,
     typed,
     warehouse,
 )
-from srsql.engine.console import audit as show_audit
-from srsql.engine.console import config as show_config
-from srsql.engine.console import field_signals as show_field
-from srsql.engine.console import measures as show_measures
-from srsql.engine.console import release as show_release
-from srsql.engine.console import session as sessions
-from srsql.engine.console import study as show_study
-from srsql.engine.console import upkeep as show_upkeep
+from srsql.engine.console import (
+    session as sessions,
+)
+from srsql.engine.console.config import config_command
+from srsql.engine.console.later import given_by
 from srsql.engine.console.process import limits_given, need_text
 from srsql.engine.errors import INFEASIBLE, UNSAFE, OutdatedError
-from srsql.engine.extras.verifier_page import write_verifier_page
 from srsql.engine.interruption import signals_taken
-from srsql.engine.lake.lake_upkeep import look_at_lake
-from srsql.engine.models import MODELS
-from srsql.engine.parameters import declared
-from srsql.engine.release.request import is_range, release_options
-from srsql.engine.release.series_commands import series_options
-from srsql.engine.steward.migrate import migrate
-from srsql.engine.steward.restore import restore
-from srsql.engine.store.database_file import Limits, need_usable
-from srsql.engine.study.grid import Grid, grid_parameters
-from srsql.engine.study.settings import Sweep
 from srsql.version import __version__
+
+if TYPE_CHECKING:
+    from srsql.engine.api.engine import Engine
 
 
 @contextmanager
@@ -69,6 +53,9 @@ def _engine(db: Path, *, read_only: bool = True, confined: bool = False) -> Iter
     What may write it leaves a row in its run table; of what is ``confined`` DuckDB opens no other
     file.
     """
+    from srsql.engine.api.engine import Engine
+    from srsql.engine.store.database_file import need_usable
+
     session, context = sessions.current_session(), click.get_current_context()
     need_usable(db)
     waiting: Any = {"wait": session.wait, "progress": session.waiting, **limits_given()}
@@ -88,6 +75,8 @@ def _engine(db: Path, *, read_only: bool = True, confined: bool = False) -> Iter
 @contextmanager
 def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iterator[Any]:
     """What a question goes to: the artifacts, if any are given, or the warehouse."""
+    from srsql.engine.api.analyst import open_artifact
+
     if not folders:
         with _engine(existing(db), confined=True) as engine:
             yield engine
@@ -113,6 +102,8 @@ def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iter
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Anonymize spontaneous adverse-event reports in DuckDB: ingest, release, measure."""
+    from srsql.engine.console import config as show_config
+
     need_text(sys.argv)
     context.default_map = show_config.defaults_of(cli)
     sessions.current_session().defaults = show_config.defaults_file()
@@ -122,10 +113,12 @@ def cli(context: click.Context) -> None:
 
 @cli.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@options_of(Engine.ingest)
+@options_of("ingest")
 @warehouse
 def ingest(paths: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> None:
     """Load FAERS/AERS or VAERS archives, CSV or Parquet, or tables of the warehouse."""
+    from srsql.engine.console import release as show_release
+
     file = db if paths else existing(db)
     with progress_shown() as progress, _engine(file, read_only=False) as engine:
         loaded = engine.ingest(paths, progress=progress, **given(options))
@@ -133,8 +126,8 @@ def ingest(paths: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> 
 
 
 @cli.command()
-@options_of(Engine.release)
-@options({name: option.parameter for name, option in release_options().items()})
+@options_of("release")
+@options_in("release.request", "release_parameters")
 @click.option("--confirm", is_flag=True, help="Expose the draft of this quarter.")
 @click.option(
     "--ingest",
@@ -153,6 +146,9 @@ def release(
 
     What is not given is as the series was made, in a new series the default.
     """
+    from srsql.engine.console import release as show_release
+    from srsql.engine.release.request import is_range
+
     if confirm and options["draft"]:
         raise click.UsageError("--draft and --confirm exclude each other")
     if "token=" in (options["spark"] or ""):
@@ -184,11 +180,13 @@ def series() -> None:
 
 @series.command()
 @click.argument("name")
-@options_of(Engine.create_series)
-@options({**series_options(), "ids": release_options()["ids"].parameter})
+@options_of("create_series")
+@options_in("release.series_commands", "new_series_options")
 @warehouse
 def create(name: str, db: Path, as_json: bool, **options: Any) -> None:
     """Make a series; its releases take these parameters for whatever they are not given."""
+    from srsql.engine.console import release as show_release
+
     with _engine(existing(db), read_only=False) as engine:
         made = engine.create_series(name, **chosen(options))
     show(made, as_json, show_release.series_parts([made]))
@@ -196,10 +194,12 @@ def create(name: str, db: Path, as_json: bool, **options: Any) -> None:
 
 @series.command("show")
 @click.argument("name", required=False)
-@options_of(Engine.series)
+@options_of("series")
 @warehouse
 def show_series(name: str | None, db: Path, as_json: bool, **options: Any) -> None:
     """The parameters of a series, or of all, its quarters, and gaps between them."""
+    from srsql.engine.console import release as show_release
+
     with _engine(existing(db), confined=True) as engine:
         found = engine.series(name, **options)
     show(found, as_json, show_release.series_parts(found))
@@ -207,31 +207,37 @@ def show_series(name: str | None, db: Path, as_json: bool, **options: Any) -> No
 
 @series.command("set")
 @click.argument("name")
-@options_of(Engine.set_series)
-@options(series_options())
+@options_of("set_series")
+@options_in("release.series_commands", "series_options")
 @warehouse
 def set_series(name: str, db: Path, as_json: bool, **options: Any) -> None:
     """Change parameters of a series, for its releases from now on."""
+    from srsql.engine.console import release as show_release
+
     with _engine(existing(db), read_only=False) as engine:
         made = engine.set_series(name, **typed(options))
     show(made, as_json, show_release.series_parts([made]))
 
 
 @cli.command()
-@options_of(Engine.correct)
+@options_of("correct")
 @warehouse
 def correct(quarter: str, db: Path, as_json: bool, **options: Any) -> None:
     """Take withdrawn cases out of a released quarter, each with its whole group."""
+    from srsql.engine.console import release as show_release
+
     with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
         made = engine.correct(quarter, progress=progress, **options)
     show(made, as_json, show_release.corrected_lines(made))
 
 
 @cli.command()
-@options_of(Engine.duplicates)
+@options_of("duplicates")
 @warehouse
 def duplicates(db: Path, as_json: bool, **options: Any) -> None:
     """Search for cases that may be one person (record linkage by splink); the pairs are kept."""
+    from srsql.engine.console import release as show_release
+
     with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
         found = engine.duplicates(progress=progress, **given(options))
     show(found, as_json, show_release.duplicates_parts(found))
@@ -239,20 +245,24 @@ def duplicates(db: Path, as_json: bool, **options: Any) -> None:
 
 @cli.command()
 @click.argument("ids", nargs=-1, required=True)
-@options_of(Engine.lookup)
+@options_of("lookup")
 @warehouse
 def lookup(ids: tuple[str, ...], db: Path, as_json: bool, **options: Any) -> None:
     """The case behind a pseudonym, or with --case the pseudonyms of a case: for the steward."""
+    from srsql.engine.console import release as show_release
+
     with _engine(existing(db), confined=True) as engine:
         found = engine.lookup(ids, **options)
     show(found, as_json, show_release.looked_up_parts(found))
 
 
 @cli.command()
-@options_of(Engine.explain)
+@options_of("explain")
 @warehouse
 def explain(quarter: str, db: Path, as_json: bool, **options: Any) -> None:
     """Why a case has its region and group, or is withheld: for the steward alone."""
+    from srsql.engine.console import audit as show_audit
+
     with _engine(existing(db), confined=True) as engine:
         found = engine.explain(quarter, **options)
     show(found, as_json, show_audit.explained_parts(found))
@@ -261,7 +271,7 @@ def explain(quarter: str, db: Path, as_json: bool, **options: Any) -> None:
 @cli.command("forget")
 @click.argument("cases", nargs=-1)
 @click.option("--file", type=click.Path(path_type=Path), help="File with one case id a line.")
-@options_of(Engine.forget, "reason", "dry_run", "dataset")
+@options_of("forget", "reason", "dry_run", "dataset")
 @click.option("--receipt", type=click.Path(path_type=Path), help="File (JSON) for the receipt.")
 @click.option("--rebuild", is_flag=True, help="Only write the file anew, after corrections.")
 @warehouse
@@ -270,6 +280,8 @@ def forget_cases(
     rebuild: bool, db: Path, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Erase patients from the warehouse and say what was erased, what stays and what is stale."""
+    from srsql.engine.console import upkeep as show_upkeep
+
     show_upkeep.need_forget(cases, file, reason, receipt, options["dry_run"], rebuild=rebuild)
     kept = show_upkeep.kept_receipt(receipt)
     with _engine(existing(db), read_only=False) as engine, kept as keep:
@@ -283,10 +295,12 @@ def forget_cases(
 
 
 @cli.command()
-@options_of(Engine.backup)
+@options_of("backup")
 @warehouse
 def backup(to: Path, db: Path, as_json: bool) -> None:
     """Copy the warehouse to a new file, consistent and checked."""
+    from srsql.engine.console import upkeep as show_upkeep
+
     with _engine(existing(db)) as engine:
         made = engine.backup(to)
     show(made, as_json, [show_upkeep.backup_line(made)])
@@ -300,19 +314,26 @@ def backup(to: Path, db: Path, as_json: bool) -> None:
 @warehouse
 def restore_warehouse(source: Path, without_forgotten: bool, db: Path, as_json: bool) -> None:
     """Put a backup in the place of the warehouse; whoever was forgotten since stays forgotten."""
+    from srsql.engine.console import upkeep as show_upkeep
+    from srsql.engine.steward.restore import restore
+    from srsql.engine.store.database_file import Limits
+
     made = restore(db, source, without_forgotten=without_forgotten, wait=sessions.session_wait(),
                    limits=Limits(**limits_given()))  # fmt: skip
     show(made, as_json, show_upkeep.restored_parts(made))
 
 
 @cli.command()
-@options_of(Engine.metrics)
+@options_of("metrics")
 @artifacts
 @warehouse
 def metrics(
     quarter: str, folders: tuple[Path, ...], db: Path, as_json: bool, **options: Any
 ) -> None:
     """Risk and loss of a released quarter."""
+    from srsql.engine.console import measures as show_measures
+    from srsql.engine.console import upkeep as show_upkeep
+
     series = options["series"]
     stale = []
     with _asked(folders, db, options) as engine:
@@ -325,13 +346,14 @@ def metrics(
 
 
 @cli.command()
-@options_of(Engine.report)
-@show_release.report_option
+@options_of("report")
+@given_by("console.release", "report_option")
 @warehouse
 def report(
     quarter: str | None, file: Path | None, public: bool, db: Path, as_json: bool, **options: Any
 ) -> None:
     """One self-contained HTML file on a quarter or on the series: risk, loss, signals."""
+    from srsql.engine.console import release as show_release
     from srsql.engine.report import file_name, write_report
 
     with progress_shown(), _engine(existing(db), confined=True) as engine:
@@ -343,10 +365,12 @@ def report(
 
 
 @cli.command()
-@options_of(Engine.status)
+@options_of("status")
 @warehouse
 def status(db: Path, as_json: bool, **options: Any) -> None:
     """Quarters, releases, privacy budget and size of the warehouse, and its last run."""
+    from srsql.engine.console import measures as show_measures
+
     with _engine(existing(db), confined=True) as engine:
         found = engine.status(**options)
     show(found, as_json, show_measures.status_parts(found))
@@ -356,6 +380,10 @@ def status(db: Path, as_json: bool, **options: Any) -> None:
 @warehouse
 def migrate_warehouse(db: Path, as_json: bool) -> None:
     """Bring a warehouse of an earlier version to the layout of this one; the old file stays."""
+    from srsql.engine.console import upkeep as show_upkeep
+    from srsql.engine.steward.migrate import migrate
+    from srsql.engine.store.database_file import Limits
+
     made = migrate(existing(db), Limits(**limits_given()), wait=sessions.session_wait())
     show(made, as_json, [show_upkeep.migrated_line(made)])
 
@@ -367,6 +395,10 @@ def migrate_warehouse(db: Path, as_json: bool) -> None:
 @warehouse
 def lake_of_warehouse(check: bool, moved_to: Path | None, db: Path, as_json: bool) -> None:
     """What lies in the lake of the warehouse, whether it is whole, or where it is now."""
+    from srsql.engine.console import upkeep as show_upkeep
+    from srsql.engine.lake.lake_upkeep import look_at_lake
+    from srsql.engine.store.database_file import Limits
+
     with progress_shown():
         found = look_at_lake(existing(db), check=check, moved_to=moved_to,
                              limits=Limits(**limits_given()),
@@ -375,10 +407,12 @@ def lake_of_warehouse(check: bool, moved_to: Path | None, db: Path, as_json: boo
 
 
 @cli.command()
-@options_of(Engine.publish)
+@options_of("publish")
 @warehouse
 def publish(quarter: str, to: Path, db: Path, as_json: bool, **options: Any) -> None:
     """Write the artifact that leaves the house: released rows, manifest, hashes."""
+    from srsql.engine.console import release as show_release
+
     with progress_shown() as progress, _engine(existing(db)) as engine:
         made = engine.publish(quarter, to, progress=progress, **options)
     show(made, as_json, show_release.published_parts(made))
@@ -387,7 +421,7 @@ def publish(quarter: str, to: Path, db: Path, as_json: bool, **options: Any) -> 
 @cli.command()
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--public-key", type=click.Path(path_type=Path), help="Key that signed them (PEM).")
-@show_release.page_option
+@given_by("console.release", "page_option")
 @json_option
 def verify(
     folders: tuple[Path, ...], public_key: Path | None, page: Path | None, as_json: bool
@@ -396,6 +430,10 @@ def verify(
 
     Several folders are the artifacts of one series, oldest first; they are checked together, too.
     """
+    from srsql.engine.artifact.verify.verify import verify as verify_artifacts
+    from srsql.engine.console import release as show_release
+    from srsql.engine.extras.verifier_page import write_verifier_page
+
     if page is not None:
         if folders or public_key is not None:
             raise click.UsageError("--page writes a page and checks nothing: give it alone")
@@ -412,11 +450,13 @@ def verify(
 
 @cli.command("import-release")
 @click.argument("file", type=click.Path(path_type=Path))
-@show_audit.map_option
-@options_of(Engine.import_release)
+@given_by("console.audit", "map_option")
+@options_of("import_release")
 @warehouse
 def import_release(file: Path, quarter: str, db: Path, as_json: bool, **options: Any) -> None:
     """Register somebody else's released table (CSV or Parquet), to audit or attack it."""
+    from srsql.engine.console import audit as show_audit
+
     with progress_shown(), _engine(db, read_only=False) as engine:
         imported = engine.import_release(file, quarter, **options)
     show(imported, as_json, show_audit.imported_lines(imported))
@@ -426,10 +466,12 @@ def import_release(file: Path, quarter: str, db: Path, as_json: bool, **options:
 @click.option(
     "--qid", "qids", multiple=True, help="What the attacker knows, such as age=37; may be repeated."
 )
-@options_of(Engine.attack)
+@options_of("attack")
 @warehouse
 def attack(quarter: str, qids: tuple[str, ...], db: Path, as_json: bool, **options: Any) -> None:
     """Play one attacker: candidates, exclusion sets, what is inferred."""
+    from srsql.engine.console import audit as show_audit
+
     known = show_audit.known_values(qids)
     with _engine(existing(db), confined=True) as engine:
         played = engine.attack(quarter, known, **options)
@@ -437,10 +479,13 @@ def attack(quarter: str, qids: tuple[str, ...], db: Path, as_json: bool, **optio
 
 
 @cli.command()
-@options_of(Engine.audit)
+@options_of("audit")
 @warehouse
 def audit(db: Path, as_json: bool, **options: Any) -> None:
     """Attack every case of a series, or of all: exit 0 safe, 1 unsafe, 2 could not run."""
+    from srsql.engine.console import audit as show_audit
+    from srsql.engine.console import upkeep as show_upkeep
+
     with progress_shown() as progress, _engine(existing(db), confined=True) as engine:
         found = engine.audit(evidence=show_audit.EVIDENCE, progress=progress, **given(options))
         asked = {name: options[name] for name in ("quarter", "dataset", "series")}
@@ -452,8 +497,8 @@ def audit(db: Path, as_json: bool, **options: Any) -> None:
 
 
 @cli.command()
-@options_of(Engine.signals)
-@show_field.ways(Engine)
+@options_of("signals")
+@given_by("console.field_signals", "ways")
 @csv_option
 @artifacts
 @warehouse
@@ -467,6 +512,10 @@ def signals(
     --with-drug the interaction of two drugs; with --likelihood a drug over all reactions; with
     --export files for other tools.
     """
+    from srsql.engine.api.engine import Engine
+    from srsql.engine.console import field_signals as show_field
+    from srsql.engine.console import measures as show_measures
+
     way = show_field.way_of(options)
     with _asked(folders, db, options) as engine:
         answer = way.ask(engine, Engine, options) if way else engine.signals(**options)
@@ -479,7 +528,7 @@ def signals(
 
 @cli.command()
 @click.argument("sql")
-@options_of(Engine.query)
+@options_of("query")
 @click.option("--show-sql", is_flag=True, help="Print the rewritten statement, too.")
 @csv_option
 @artifacts
@@ -489,6 +538,8 @@ def query(
     as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Answer a COUNT over the original tables from the released views, with bounds."""
+    from srsql.engine.console import measures as show_measures
+
     with _asked(folders, db, options) as engine:
         answer = engine.query(sql, **options)
     parts = show_measures.answer_parts(answer, show_sql=show_sql)
@@ -496,22 +547,26 @@ def query(
 
 
 @cli.command()
-@options_of(Engine.drugs)
+@options_of("drugs")
 @artifacts
 @warehouse
 def drugs(level: str, folders: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> None:
     """What a dictionary calls the names of drugs or terms, and which it lacks, by cases."""
+    from srsql.engine.console import measures as show_measures
+
     with _asked(folders, db, options) as engine:
         found = engine.drugs(level, **options)
     show(found, as_json, show_measures.coverage_parts(found))
 
 
 @cli.command()
-@options_of(Engine.spellings)
+@options_of("spellings")
 @artifacts
 @warehouse
 def spellings(folders: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> None:
     """The terms that reports spell in several ways, with the cases of each spelling."""
+    from srsql.engine.console import measures as show_measures
+
     with _asked(folders, db, options) as engine:
         found = engine.spellings(**options)
     show(found, as_json, show_measures.spellings_parts(found))
@@ -523,28 +578,29 @@ def spellings(folders: tuple[Path, ...], db: Path, as_json: bool, **options: Any
 @json_option
 def read_dictionary(paths: tuple[Path, ...], to: Path | None, as_json: bool) -> None:
     """The levels of a dictionary: MedDRA, ATC, OMOP or a CSV; of several, one after the other."""
+    from srsql.engine.catalog.levels import dictionary_of
+    from srsql.engine.console import measures as show_measures
+
     found = dictionary_of(paths, to)
     show(found, as_json, show_measures.dictionary_parts(found))
 
 
 @cli.command()
-@options_of(Engine.compare, "quarters")
-@click.option(
-    "--models",
-    type=Listed(click.Choice(list(MODELS))),
-    required=True,
-    help="Models to compare, such as ms,alpha-k.",
-)
-@options(grid_parameters())
-@options_of(Engine.signals, *show_study.RULES)
-@folder_option(Engine.compare, "srsql-compare")
-@options_of(Engine.compare, "jobs", "csv_safe", "dataset")
+@options_of("compare", "quarters")
+@given_by("console.study", "models_option")
+@options_in("study.grid", "grid_parameters")
+@given_by("console.study", "rule_options")
+@folder_option("compare", "srsql-compare")
+@options_of("compare", "jobs", "csv_safe", "dataset")
 @warehouse
 def compare(
     quarters: str, folder: Path, db: Path, as_json: bool, jobs: int | None, dataset: str | None,
     csv_safe: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Measure a grid of models and parameters; a second run does what is missing."""
+    from srsql.engine.console import study as show_study
+    from srsql.engine.study.grid import Grid
+
     rules = show_study.rules_of(options)
     with progress_shown() as progress, _engine(existing(db)) as engine:
         made = engine.compare(quarters, Grid(**given(options)), folder, rules=rules, jobs=jobs,
@@ -553,14 +609,17 @@ def compare(
 
 
 @cli.command()
-@options_of(Engine.advise, "quarter", "max_risk", "max_loss", "max_confidence")
-@options(declared(Sweep))
-@folder_option(Engine.advise, "srsql-advise")
-@options_of(Engine.advise, "jobs", "csv_safe", "series", "dataset")
+@options_of("advise", "quarter", "max_risk", "max_loss", "max_confidence")
+@options_in("study.settings", "sweep_parameters")
+@folder_option("advise", "srsql-advise")
+@options_of("advise", "jobs", "csv_safe", "series", "dataset")
 @warehouse
 def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) -> None:
     """Recommend model, k, theta and epsilon for the next release of a series."""
-    sweep = Sweep(**given({name: options.pop(name) for name in declared(Sweep)}))
+    from srsql.engine.console import study as show_study
+    from srsql.engine.study.settings import Sweep, sweep_parameters
+
+    sweep = Sweep(**given({name: options.pop(name) for name in sweep_parameters()}))
     with progress_shown() as progress, _engine(existing(db)) as engine:
         made = engine.advise(quarter, folder, sweep=sweep, progress=progress, **options)
     made = show_study.as_typed(made, db)
@@ -570,13 +629,14 @@ def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) 
 
 
 @cli.command()
-@show_study.synth_options
+@given_by("console.study", "synth_options")
 @json_option
 def synth(
     folder: Path, first: str | None, last: str | None, like: str | None, cases: int | None,
     scale: float | None, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Write synthetic quarters, or ISO weeks of them, in the FAERS layout."""
+    from srsql.engine.console import study as show_study
     from srsql.engine.extras.synth import quarter_range, synthesize
 
     show_study.check_synthesis(first, last, like, cases, scale)
@@ -590,11 +650,12 @@ def synth(
 
 @cli.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("srsql-demo"))
-@options({"ids": release_options()["ids"].parameter})
+@options_in("release.request", "ids_parameter")
 @json_option
 @sessions.waits
 def demo(folder: Path, ids: Any, as_json: bool) -> None:
     """First run: a synthetic series in DIR, released and measured."""
+    from srsql.engine.console import study as show_study
     from srsql.engine.extras.demo import run_demo
 
     with progress_shown() as progress:
@@ -602,7 +663,7 @@ def demo(folder: Path, ids: Any, as_json: bool) -> None:
     show(made, as_json, show_study.demo_parts(made))
 
 
-cli.add_command(show_config.config_command)
+cli.add_command(config_command)
 
 
 @signals_taken()

@@ -9,13 +9,12 @@ from __future__ import annotations
 import errno
 import json
 import re
+import sys
 import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from typing import Literal
-
-import duckdb
 
 DONE, UNSAFE, REFUSED, INFEASIBLE, BUSY, DAMAGED = range(6)
 EXIT_CODES = {
@@ -267,15 +266,22 @@ def exit_code_of(error: BaseException) -> int:
     return code if isinstance(code, int) and not isinstance(code, bool) else REFUSED
 
 
+def of_duckdb(error: BaseException, kind: str = "Error") -> bool:
+    """Whether DuckDB raised an error of that kind; where nobody has loaded it, it did not."""
+    module = sys.modules.get("duckdb")
+    return module is not None and isinstance(error, getattr(module, kind))
+
+
 def storage_fault(error: BaseException) -> Fault | None:
     """Whether an error, or one that it was made of, says that there is no room or that a file is
     damaged."""
     found: Fault | None = None
     for each in _chain(error):
-        text = str(each) if isinstance(each, duckdb.Error | OSError) else ""
+        text = str(each) if (isinstance(each, OSError) or of_duckdb(each)) else ""
         number = each.errno if isinstance(each, OSError) else None
         if (
-            isinstance(each, MemoryError | duckdb.OutOfMemoryException)
+            isinstance(each, MemoryError)
+            or of_duckdb(each, "OutOfMemoryException")
             or number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
             or _NO_ROOM.search(text)
         ):

@@ -27,7 +27,7 @@ import numba
 from numba.core import caching, event
 from numba.core.registry import CPUDispatcher
 
-from srsql.udfs import COMPILING, UNSAFE, cache_folder, safe_folder
+from srsql.udfs.caches import COMPILING, UNSAFE, cache_folder, safe_folder
 from srsql.udfs.within import KernelDispatcher
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])

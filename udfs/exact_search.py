@@ -22,7 +22,7 @@ import pyarrow as pa
 from numba import objmode
 from numpy.typing import NDArray
 
-from srsql.udfs import NO_CASE, Ints, place_table, uncopied
+from srsql.udfs.columns import NO_CASE, Ints, place_table, uncopied
 from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.grouping_problem import GroupingProblem, Losses, Terms
 from srsql.udfs.passed import by_address

@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints
+from srsql.udfs.columns import Ints
 
 LIMIT = 2**61
 """Sums of losses, and of weights, stay below it."""

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
-from srsql.udfs import COMPILING
+from srsql.udfs.caches import COMPILING
 
 _CALL = (
     "import sys; from importlib import import_module; module, function, argument = sys.argv[1:4]; "

@@ -28,7 +28,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints
+from srsql.udfs.columns import Ints
 
 Calibration = Literal["paper", "sound"]
 """How the exponential mechanism takes its candidates and sensitivity; see above."""

@@ -15,14 +15,14 @@ import numpy as np
 import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
-from srsql.udfs import (
+from srsql.udfs import checks, grouping
+from srsql.udfs import terms as disassociation
+from srsql.udfs.columns import (
     by_case,
     by_first,
-    checks,
     column_of,
     fields,
     flat,
-    grouping,
     lists,
     nested,
     one_array,
@@ -32,7 +32,6 @@ from srsql.udfs import (
     struct_lists,
     uncopied,
 )
-from srsql.udfs import terms as disassociation
 
 # name -> (function, parameter types, return type); every one is an Arrow UDF, most over lists
 _Udf = tuple[Callable[..., pa.Array], list[str], str]

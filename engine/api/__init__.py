@@ -11,50 +11,43 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import duckdb
 
-from srsql.engine.artifact.publish import STORAGE_VERSION
-from srsql.engine.audit.audit import Audit, audit
-from srsql.engine.audit.plan import ATTACKS, AuditOptions
-from srsql.engine.audit.verdicts import kept_audit
-from srsql.engine.catalog.datasets import dataset_names, registered_dataset
-from srsql.engine.catalog.series import MAIN, awaited_cases
-from srsql.engine.checks import catalog_facts
-from srsql.engine.checks.folded_terms import folded_terms
-from srsql.engine.checks.registry import judged
-from srsql.engine.checks.series import measure_series
-from srsql.engine.errors import AuditError, DatasetError, QueryError, SignalError, SrsqlError
-from srsql.engine.grouping.thresholds import parse_theta
-from srsql.engine.measures import MeasureRow
-from srsql.engine.parameters import Argument, declared, strict
+from srsql.engine.parameters import (
+    ATTACKS,
+    MAX_LINKABLE,
+    STORAGE_VERSION,
+    Argument,
+    declared,
+    strict,
+)
 from srsql.engine.parameters.takes import (
     Amount,
     Day,
     Files,
     Instance,
+    MadeBy,
     Names,
     Real,
     Several,
     Text,
     Whole,
 )
-from srsql.engine.release.exposure import Consent
-from srsql.engine.release.request import Request
-from srsql.engine.risk.group_questions import answer_errors, group_answers
-from srsql.engine.risk.joined_series import SeriesAudit, audit_all_series
-from srsql.engine.risk.linkability import MAX_LINKABLE, measure_linkability
-from srsql.engine.risk.linkage import measure_linkage, read_medical, shipped_medical
-from srsql.engine.risk.metrics import measure, measure_terms
-from srsql.engine.risk.singling_out import measure_singling_out
-from srsql.engine.shapes import need_cases, series_dataset
-from srsql.engine.signals.rules import Condition, Counting, Rule, make_condition, read_rules
-from srsql.engine.signals.strata import read_strata
-from srsql.engine.store.statements import query
-from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.workers.carriers import Carrier
-from srsql.schemas import Dataset, SchemaError, load_dataset
+
+if TYPE_CHECKING:
+    from srsql.engine.audit.audit import Audit
+    from srsql.engine.audit.plan import AuditOptions
+    from srsql.engine.errors import SrsqlError
+    from srsql.engine.measures import MeasureRow
+    from srsql.engine.release.exposure import Consent
+    from srsql.engine.risk.joined_series import SeriesAudit
+    from srsql.engine.signals.rules import Condition, Counting, Rule
+    from srsql.engine.store.warehouse import Warehouse
+    from srsql.schemas import Dataset
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -71,19 +64,31 @@ _SERIES = Argument(takes=Text())
 _TARGET = "the path of a DuckDB file, or an open connection"
 _DATASET = "the name of a dataset, or the path of its file"
 
+
+def _of_release(name: str) -> Callable[[], str]:
+    """The help of a parameter of a release, where it is asked for."""
+
+    def told() -> str:
+        from srsql.engine.release.request import Request
+
+        return declared(Request)[name].help
+
+    return told
+
+
 ARGUMENTS: Mapping[str, Argument] = {
     "target": Argument(takes=Instance((str, Path, duckdb.DuckDBPyConnection), _TARGET)),
     "dataset": Argument(
         "Dataset: faers, vaers, omop, or your own TOML file", takes=Instance((str, Path), _DATASET)
     ),
     "name": Argument(takes=Instance((str, Path), _DATASET)),
-    "series": Argument(declared(Request)["series"].help),
+    "series": Argument(_of_release("series")),
     "quarter": Argument("Period label, such as 2011Q4", aliases=_PERIOD),
     "wait": Argument(takes=Real(0, 10**8)),
     "runs": Argument("Every command that wrote the warehouse, and how it ended"),
     "command": Argument(takes=Text()),
     "recorded.parameters": Argument(takes=Instance((Mapping,), "values by their names")),
-    "if_needed": Argument(declared(Request)["if_needed"].help, in_file=True),
+    "if_needed": Argument(_of_release("if_needed"), in_file=True),
     "jobs": Argument("Workers", "as cores and memory allow", Whole(1), in_file=True),
     "parameters": Argument(takes=Instance((Sequence, Mapping), "a list of values")),
     # ingest
@@ -123,10 +128,10 @@ ARGUMENTS: Mapping[str, Argument] = {
         Instance((str, Path), "the path of a folder"),
     ),
     # release, confirm, correct, publish, export
-    "max_linkable": Argument(declared(Request)["max_linkable"].help, f"{MAX_LINKABLE}", _SHARE),
-    "allow_linkable": Argument(declared(Request)["allow_linkable"].help),
-    "not_ids": Argument(declared(Request)["not_ids"].help, "none", Names()),
-    "date": Argument(declared(Request)["date"].help, "today", Day()),
+    "max_linkable": Argument(_of_release("max_linkable"), f"{MAX_LINKABLE}", _SHARE),
+    "allow_linkable": Argument(_of_release("allow_linkable")),
+    "not_ids": Argument(_of_release("not_ids"), "none", Names()),
+    "date": Argument(_of_release("date"), "today", Day()),
     "carrier": Argument(takes=Instance((Carrier,), "a carrier, such as SparkCarrier(session)")),
     # correct
     "keep_remainder": Argument(
@@ -137,8 +142,8 @@ ARGUMENTS: Mapping[str, Argument] = {
         "Nothing is done, and that is no error, where nobody has left, whatever the model",
         in_file=True,
     ),
-    "change": Argument(declared(Request)["change"].help),
-    "weaker": Argument(declared(Request)["weaker"].help),
+    "change": Argument(_of_release("change")),
+    "weaker": Argument(_of_release("weaker")),
     # series
     "series.name": _SERIES,
     "create_series.name": _SERIES,
@@ -217,6 +222,10 @@ ARGUMENTS: Mapping[str, Argument] = {
         "the table that ships",
     ),
     "width": Argument(takes=Whole(1)),
+    # compare, advise
+    "grid": Argument(takes=MadeBy("srsql.engine.study.grid", "Grid")),
+    "compare.rules": Argument(takes=MadeBy("srsql.engine.study.grid", "Rules")),
+    "sweep": Argument(takes=MadeBy("srsql.engine.study.settings", "Sweep")),
     "sets": Argument(takes=Several(Names(), as_read=True)),
     # attack, audit
     "qids": Argument(takes=Instance((Mapping,), "names with values, such as {'age': 37}")),
@@ -303,7 +312,6 @@ ARGUMENTS: Mapping[str, Argument] = {
     "allow_unknown": Argument("Count names that no row has as none, instead of refusing them"),
     # compare, advise
     "quarters": Argument("FIRST:LAST, or one", aliases=("--periods",)),
-    "compare.rules": Argument(),
     "out": Argument("Folder for what is measured, its tables and its page"),
     "max_risk": Argument(
         "Largest chance of picking a patient's record, such as 0.1 or 1/11",
@@ -322,6 +330,7 @@ ARGUMENTS: Mapping[str, Argument] = {
 
 def reads(error: type[SrsqlError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Have a call of the engine read its arguments; what it does not take it refuses."""
+
     return strict(error, ARGUMENTS)
 
 
@@ -332,6 +341,9 @@ def dataset_named(warehouse: Warehouse, name: str | Path | None) -> Dataset:
         DatasetError: there is no such dataset, or several; or its file is wrong, or reads or
             protects the data of the warehouse otherwise than they were ingested by.
     """
+    from srsql.engine.catalog.datasets import dataset_names, registered_dataset
+    from srsql.engine.errors import DatasetError
+
     known = dataset_names(warehouse)
     if name is None:
         if len(known) > 1:
@@ -357,6 +369,9 @@ def dataset_at(name: str | Path) -> Dataset:
     Raises:
         DatasetError: there is none, or its file is wrong.
     """
+    from srsql.engine.errors import DatasetError
+    from srsql.schemas import SchemaError, load_dataset
+
     try:
         return load_dataset(name)
     except SchemaError as error:
@@ -387,6 +402,8 @@ def need_regions(
     Raises:
         SrsqlError: of the kind ``error``.
     """
+    from srsql.engine.shapes import need_cases
+
     need_cases(warehouse, dataset, series, error)
     if not dataset.rows:
         raise error(TERMS_ALONE.format(series=series))
@@ -400,6 +417,8 @@ def consent(
     change: bool = False,
 ) -> Consent:
     """What is said yes to when a release is exposed."""
+    from srsql.engine.release.exposure import Consent
+
     limit = MAX_LINKABLE if max_linkable is None else Fraction(max_linkable)
     return Consent(limit, allow_linkable, weaker, change)
 
@@ -414,6 +433,9 @@ def audit_options(
     evidence: int | None,
 ) -> AuditOptions:
     """What is asked of an audit, as ``srsql audit`` takes it."""
+    from srsql.engine.audit.plan import AuditOptions
+    from srsql.engine.grouping.thresholds import parse_theta
+
     return AuditOptions(
         quarter,
         None if attacks is None else tuple(name.lower() for name in attacks),
@@ -440,6 +462,15 @@ def audited(
     Raises:
         AuditError: the series has no regions, or something is asked that does not apply.
     """
+    from srsql.engine.audit.audit import audit
+    from srsql.engine.audit.plan import AuditOptions
+    from srsql.engine.audit.verdicts import kept_audit
+    from srsql.engine.catalog.series import MAIN, awaited_cases
+    from srsql.engine.checks.folded_terms import folded_terms
+    from srsql.engine.errors import AuditError
+    from srsql.engine.risk.joined_series import audit_all_series
+    from srsql.engine.shapes import series_dataset
+
     if all_series:
         usual = AuditOptions(asked.quarter, k=asked.k, evidence=asked.evidence)
         if asked != usual or series != MAIN or kept:
@@ -480,6 +511,16 @@ def all_measures(
         release_id: its number in the catalog.
         medical: what diseases say of a patient; None: the table that ships.
     """
+    from srsql.engine.checks import catalog_facts
+    from srsql.engine.checks.registry import judged
+    from srsql.engine.checks.series import measure_series
+    from srsql.engine.risk.group_questions import answer_errors, group_answers
+    from srsql.engine.risk.linkability import measure_linkability
+    from srsql.engine.risk.linkage import measure_linkage, read_medical, shipped_medical
+    from srsql.engine.risk.metrics import measure, measure_terms
+    from srsql.engine.risk.singling_out import measure_singling_out
+    from srsql.engine.shapes import series_dataset
+
     known = read_medical(dataset, Path(medical)) if medical else shipped_medical(dataset)
     facts = catalog_facts(warehouse, release_id)
     metrics = judged(facts, measure(warehouse, release_id))
@@ -504,7 +545,9 @@ def measured_publicly(
     Raises:
         QueryError: it is somebody else's, which has no views.
     """
+    from srsql.engine.errors import QueryError
     from srsql.engine.report.shapes import public_measures  # brings matplotlib with its package
+    from srsql.engine.store.statements import query
 
     schema, status = warehouse.rows(query("risk/metrics", "views"), {"release_id": release_id})[0]
     if status == "superseded" or not schema:
@@ -534,6 +577,9 @@ def signal_pairs(
     Raises:
         SignalError: none of the three is asked for, or several.
     """
+    from srsql.engine.errors import SignalError
+    from srsql.engine.signals.rules import read_rules
+
     if sum((drug is not None and reaction is not None, rules is not None, every)) != 1 or (
         drug is None
     ) != (reaction is None):
@@ -554,6 +600,8 @@ def named(what: str, name: str | None) -> str:
     Raises:
         SignalError: it is empty itself.
     """
+    from srsql.engine.errors import SignalError
+
     if name == "":
         raise SignalError(f"'' is no name of a {what}: give one")
     return name or ""
@@ -570,6 +618,8 @@ def one_pair(
     Raises:
         SignalError: the condition makes no sense, or a name is empty.
     """
+    from srsql.engine.signals.rules import Rule, make_condition
+
     low, high, sex = (None if each is None else str(each) for each in condition)
     who = make_condition(dataset, low, high, sex)
     return Rule(named("drug", drug), named("reaction", reaction), who)
@@ -594,6 +644,10 @@ def signal_counting(
     Raises:
         SignalError: a preset beside roles, or of roles that there are none of; no such strata.
     """
+    from srsql.engine.errors import SignalError
+    from srsql.engine.signals.rules import Counting
+    from srsql.engine.signals.strata import read_strata
+
     declared = dataset.signals
     if preset is not None and roles is not None:
         raise SignalError("--preset says which roles count: leave --roles out")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import duckdb
 
@@ -12,16 +12,19 @@ from srsql.engine import api, errors
 from srsql.engine.api.engine import Engine, Name, Word
 from srsql.engine.artifact.opened import Opened, opened
 from srsql.engine.catalog.releases import as_newest
-from srsql.engine.measures import MeasureRow
-from srsql.engine.query import Answer
-from srsql.engine.query.coverage import Coverage
-from srsql.engine.query.spellings import Spellings
-from srsql.engine.signals.exports import Exported, Form
-from srsql.engine.signals.interactions import Interaction
-from srsql.engine.signals.likelihood import LikelihoodTest
-from srsql.engine.signals.results import Signals
-from srsql.engine.signals.trends import Trend
-from srsql.schemas import Dataset
+from srsql.engine.parameters import Form
+
+if TYPE_CHECKING:
+    from srsql.engine.measures import MeasureRow
+    from srsql.engine.query import Answer
+    from srsql.engine.query.coverage import Coverage
+    from srsql.engine.query.spellings import Spellings
+    from srsql.engine.signals.exports import Exported
+    from srsql.engine.signals.interactions import Interaction
+    from srsql.engine.signals.likelihood import LikelihoodTest
+    from srsql.engine.signals.results import Signals
+    from srsql.engine.signals.trends import Trend
+    from srsql.schemas import Dataset
 
 
 class _Reader(Engine):

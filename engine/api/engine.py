@@ -14,79 +14,48 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import duckdb
 
 from srsql.engine import api, errors
-from srsql.engine.artifact.format import Access, Format
-from srsql.engine.artifact.publish import Publication, Published, publish
-from srsql.engine.artifact.publish.manifest import read_stated
-from srsql.engine.audit.attack import Attack, Besides, attack
-from srsql.engine.audit.audit import Audit
-from srsql.engine.audit.imports.import_release import ImportedRelease, ImportRequest, import_release
-from srsql.engine.audit.imports.mapped import mapped_dataset
-from srsql.engine.audit.plan import SCOPES
-from srsql.engine.catalog.datasets import dataset_names
-from srsql.engine.catalog.levels import names_dropped, read_levels
-from srsql.engine.catalog.releases import (
-    Stale,
-    key_of,
-    over_lattice,
-    released_id,
-    staleness,
-)
 from srsql.engine.catalog.series import MAIN
-from srsql.engine.catalog.waiting import with_waiting
-from srsql.engine.grouping.duplicates import Duplicates, find_duplicates
-from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest, intake
-from srsql.engine.measures import MeasureRow
-from srsql.engine.query import Answer, Asking, query
-from srsql.engine.query.coverage import Coverage, coverage
-from srsql.engine.query.spellings import Spellings, spellings
-from srsql.engine.release.ids import LookedUp, look_up
-from srsql.engine.release.memory import series_request
-from srsql.engine.release.release import release
-from srsql.engine.release.release_range import release_range
-from srsql.engine.release.request import Range, Released, is_range, range_ends
-from srsql.engine.release.series import Status, status
-from srsql.engine.release.series_commands import (
-    SeriesInfo,
-    create_series,
-    every_series,
-    find_info,
-    set_series,
-)
-from srsql.engine.release.stages.carrying import carried
-from srsql.engine.risk.group_questions import GroupAnswer, group_answers
-from srsql.engine.risk.joined_series import SeriesAudit
-from srsql.engine.risk.metrics import count_term_sets, term_combinations
-from srsql.engine.risk.term_counts import CombinationShare, TermCount
-from srsql.engine.shapes import need_cases, series_dataset
-from srsql.engine.signals import signals
-from srsql.engine.signals.exports import Exported, Form, Writing, export
-from srsql.engine.signals.interactions import Interaction, interaction
-from srsql.engine.signals.likelihood import DRAWS, LikelihoodTest, likelihood
-from srsql.engine.signals.results import Signals
-from srsql.engine.signals.rules import Counting, Missing, Preset, Rule
-from srsql.engine.signals.trends import Trend, trend
-from srsql.engine.steward.backup import Backup, backup, rebuild
-from srsql.engine.steward.correct import Correction, CorrectionRequest, correct
-from srsql.engine.steward.draft import confirm
-from srsql.engine.steward.explain import Explained, explain
-from srsql.engine.steward.forget import Receipt, complete, forget, sweep
-from srsql.engine.store.database_file import Wait
-from srsql.engine.store.frames import Kind, Rows, shaped
-from srsql.engine.store.runs import recorded
-from srsql.engine.store.warehouse import Warehouse
-from srsql.engine.study import advise, compare
-from srsql.engine.study.choice import make_bounds
-from srsql.engine.study.grid import Grid, Rules
-from srsql.engine.study.results import Compared
-from srsql.engine.study.run import Workers
-from srsql.engine.study.settings import Advice, Sweep
+from srsql.engine.parameters import DRAWS, SCOPES, Access, Form, Format, Missing, Preset
+from srsql.engine.store.frames import Kind
 from srsql.engine.workers.carriers import Carrier
-from srsql.schemas import Dataset
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from srsql.engine.artifact.publish import Published
+    from srsql.engine.audit.attack import Attack, Besides
+    from srsql.engine.audit.audit import Audit
+    from srsql.engine.audit.imports.import_release import ImportedRelease
+    from srsql.engine.catalog.releases import Stale
+    from srsql.engine.grouping.duplicates import Duplicates
+    from srsql.engine.ingest import IngestedPeriod
+    from srsql.engine.measures import MeasureRow
+    from srsql.engine.query import Answer
+    from srsql.engine.query.coverage import Coverage
+    from srsql.engine.query.spellings import Spellings
+    from srsql.engine.release.ids import LookedUp
+    from srsql.engine.release.request import Range, Released
+    from srsql.engine.release.series import Status
+    from srsql.engine.release.series_commands import SeriesInfo
     from srsql.engine.report import Report
+    from srsql.engine.risk.group_questions import GroupAnswer
+    from srsql.engine.risk.joined_series import SeriesAudit
+    from srsql.engine.risk.term_counts import CombinationShare, TermCount
+    from srsql.engine.signals.exports import Exported
+    from srsql.engine.signals.interactions import Interaction
+    from srsql.engine.signals.likelihood import LikelihoodTest
+    from srsql.engine.signals.results import Signals
+    from srsql.engine.signals.rules import Counting, Rule
+    from srsql.engine.signals.trends import Trend
+    from srsql.engine.steward.backup import Backup
+    from srsql.engine.steward.correct import Correction
+    from srsql.engine.steward.explain import Explained
+    from srsql.engine.steward.forget import Receipt
+    from srsql.engine.store.frames import Rows
+    from srsql.engine.study.grid import Grid, Rules
+    from srsql.engine.study.results import Compared
+    from srsql.engine.study.settings import Advice, Sweep
+    from srsql.schemas import Dataset
 
 Progress = Callable[[str], None] | None
 Name = str | Path | None
@@ -115,6 +84,9 @@ class Engine:
         read_only: bool = False, threads: int | None = None, memory_limit: Word = None,
         wait: float = 0, progress: Progress = None,
     ) -> None:  # fmt: skip
+        from srsql.engine.store.database_file import Wait
+        from srsql.engine.store.warehouse import Warehouse
+
         self.warehouse = Warehouse(target, read_only=read_only, threads=threads,
                 memory_limit=memory_limit, wait=Wait(wait, progress))  # fmt: skip
         self._dataset = dataset
@@ -145,6 +117,8 @@ class Engine:
     @api.reads(errors.WarehouseError)
     def status(self, *, runs: bool = False) -> Status:
         """What the warehouse holds; see ``srsql status``. ``runs``: all of them, not the last."""
+        from srsql.engine.release.series import status
+
         with self.warehouse.guarded():
             return status(self.warehouse, every_run=runs)
 
@@ -157,11 +131,14 @@ class Engine:
         Commands of the shell do so themselves. ``parameters`` are kept as they are given: leave
         ids of cases out.
         """
+        from srsql.engine.store.runs import recorded
+
         return recorded(self.warehouse, command, parameters or {})
 
     @api.reads(errors.QueryError)
     def sql(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query of your own."""
+
         return self.warehouse.rows(query, parameters)
 
     @overload
@@ -174,6 +151,8 @@ class Engine:
 
         Types are the query's, whatever its rows: integers with NULL stay integers, decimals exact.
         """
+        from srsql.engine.store.frames import shaped
+
         return shaped(self.con.sql(query, params=list(parameters) or None).to_arrow_table(), kind)
 
     @api.reads(errors.IngestError)
@@ -184,6 +163,9 @@ class Engine:
         lake: Name = None, progress: Progress = None,
     ) -> Rows[IngestedPeriod]:  # fmt: skip
         """Load files, or tables of the connection, of one or more periods; see ``srsql ingest``."""
+        from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
+        from srsql.engine.store.frames import Rows
+
         chosen = dataset or self._dataset or api.FAERS
         schema, files = api.dataset_at(chosen), [Path(source) for source in sources]
         with self.warehouse.guarded():
@@ -199,6 +181,10 @@ class Engine:
     ) -> Released:  # fmt: skip
         """Anonymize one quarter into views; options are those of ``srsql release --help``.
         ``carrier``: who carries its ``parts``, such as ``SparkCarrier(session)``."""
+        from srsql.engine.release.memory import series_request
+        from srsql.engine.release.release import release
+        from srsql.engine.release.stages.carrying import carried
+
         with self.warehouse.guarded():
             schema = self._of(quarter, dataset)
             request = series_request(self.warehouse, schema, quarter, options)
@@ -212,6 +198,12 @@ class Engine:
     ) -> Range:  # fmt: skip
         """Release the quarters ``A:B`` that are not out yet; options as for :meth:`release`. What
         ``sources`` have of them is taken in, each while the one before is released."""
+        from srsql.engine.ingest import intake
+        from srsql.engine.release.memory import series_request
+        from srsql.engine.release.release_range import release_range
+        from srsql.engine.release.request import range_ends
+        from srsql.engine.release.stages.carrying import carried
+
         with self.warehouse.guarded():
             ends, name = range_ends(quarters), dataset or self._dataset
             schema = self._of(ends[0], dataset)
@@ -223,6 +215,9 @@ class Engine:
     @api.reads(errors.ReleaseError)
     def series(self, name: Word = None, *, dataset: Name = None) -> Rows[SeriesInfo]:
         """What each series, or one, was made with; see ``srsql series show``."""
+        from srsql.engine.release.series_commands import SeriesInfo, every_series, find_info
+        from srsql.engine.store.frames import Rows
+
         with self.warehouse.guarded():
             if name is None:
                 return Rows(every_series(self.warehouse), SeriesInfo)
@@ -231,6 +226,8 @@ class Engine:
     @api.reads(errors.ReleaseError)
     def create_series(self, name: str, *, dataset: Name = None, **options: Any) -> SeriesInfo:
         """Make a series and choose its parameters and ids; see ``srsql series create``."""
+        from srsql.engine.release.series_commands import create_series
+
         with self.warehouse.guarded():
             return create_series(self.warehouse, self.dataset(dataset), name, options)
 
@@ -240,6 +237,8 @@ class Engine:
         **options: Any,
     ) -> SeriesInfo:  # fmt: skip
         """Change the parameters of a series from now on; see ``srsql series set``."""
+        from srsql.engine.release.series_commands import set_series
+
         with self.warehouse.guarded():
             schema = self.dataset(dataset)
             return set_series(self.warehouse, schema, name, options, unset, weaker=weaker)
@@ -251,6 +250,8 @@ class Engine:
         dataset: Name = None, series: str = MAIN,
     ) -> Released:  # fmt: skip
         """Expose a draft; see ``srsql release --confirm``."""
+        from srsql.engine.steward.draft import confirm
+
         yes = api.consent(max_linkable, allow_linkable, weaker=weaker, change=change)
         with self.warehouse.guarded():
             visible = self._visible(series, quarter, dataset)
@@ -264,6 +265,8 @@ class Engine:
     ) -> Correction:  # fmt: skip
         """Take the groups of cases that have left out of a released quarter; see ``srsql
         correct``."""
+        from srsql.engine.steward.correct import CorrectionRequest, correct
+
         with self.warehouse.guarded():
             visible = self._visible(series, quarter, dataset)
             request = CorrectionRequest(keep_remainder, dry_run, if_needed, date)
@@ -275,6 +278,8 @@ class Engine:
         dataset: Name = None, progress: Progress = None,
     ) -> Duplicates:  # fmt: skip
         """Suspected duplicates among all cases, by record linkage; see ``srsql duplicates``."""
+        from srsql.engine.grouping.duplicates import find_duplicates
+
         columns = {"event_date": event_date, "country": country}
         given = {role: name for role, name in columns.items() if name is not None}
         with self.warehouse.guarded():
@@ -286,6 +291,8 @@ class Engine:
         dataset: Name = None,
     ) -> LookedUp:  # fmt: skip
         """The cases behind the pseudonyms of a series, or back: for the steward alone."""
+        from srsql.engine.release.ids import look_up
+
         with self.warehouse.guarded():
             return look_up(self.warehouse, self._of(quarter, dataset), series, ids, by_case=case,
                            quarter=quarter)  # fmt: skip
@@ -295,6 +302,8 @@ class Engine:
         self, quarter: str, case: str, *, series: str = MAIN, dataset: Name = None
     ) -> Explained:
         """Why a case has its region and group, or why it is withheld: for the steward alone."""
+        from srsql.engine.steward.explain import explain
+
         with self.warehouse.guarded():
             return explain(self.warehouse, self._of(quarter, dataset), series, quarter, case)
 
@@ -308,6 +317,8 @@ class Engine:
         The file is rebuilt, so that nothing is left in it; one of a connection that is not ours
         cannot be, which the receipt says.
         """
+        from srsql.engine.steward.forget import complete, forget
+
         with self.warehouse.guarded():
             schema = self.dataset(dataset)
             receipt = forget(self.warehouse, schema, cases, reason or "", dry_run=dry_run)
@@ -317,6 +328,10 @@ class Engine:
     def rebuild(self) -> None:
         """Erase what corrections left of forgotten cases, then write the file anew without what
         was deleted; see ``srsql forget --rebuild``."""
+        from srsql.engine.catalog.datasets import dataset_names
+        from srsql.engine.steward.backup import rebuild
+        from srsql.engine.steward.forget import sweep
+
         with self.warehouse.guarded():
             for name in dataset_names(self.warehouse):
                 sweep(self.warehouse, self.dataset(name))
@@ -325,6 +340,8 @@ class Engine:
     @api.reads(errors.WarehouseError)
     def backup(self, to: str | Path) -> Backup:
         """A copy of the warehouse in a new file; see ``srsql backup``."""
+        from srsql.engine.steward.backup import backup
+
         with self.warehouse.guarded():
             return backup(self.warehouse, Path(to))
 
@@ -333,6 +350,8 @@ class Engine:
         self, *, quarter: Word = None, dataset: Name = None, series: Word = None
     ) -> list[Stale]:
         """The releases that are out, and drafts, with cases that have left since, and why."""
+        from srsql.engine.catalog.releases import staleness
+
         with self.warehouse.guarded():
             name = None if dataset is None else self.dataset(dataset).name
             return staleness(self.warehouse, name, series, quarter)
@@ -344,6 +363,7 @@ class Engine:
     ) -> Report:  # fmt: skip
         """One HTML page on a quarter, or on the whole series; see ``srsql report``."""
         from srsql.engine.report import make_folder, report, write_figures  # brings matplotlib
+        from srsql.engine.shapes import need_cases
 
         given = (k, theta) != (None, None)
         bounds = api.audit_options(quarter, None, SCOPES, k, theta, None, None) if given else None
@@ -368,6 +388,9 @@ class Engine:
             columns: name -> column of the file, such as ``{"age": "Alter"}``; without a dataset
                 the names make one.
         """
+        from srsql.engine.audit.imports.import_release import ImportRequest, import_release
+        from srsql.engine.audit.imports.mapped import mapped_dataset
+
         raw = Path(originals) if originals is not None else None
         asked = ImportRequest(Path(path), quarter, raw, series, group_column, separator, supersede,
                               max_unpacked, columns or {})  # fmt: skip
@@ -393,6 +416,9 @@ class Engine:
         dataset: Name = None, series: str = MAIN, progress: Progress = None,
     ) -> Published:  # fmt: skip
         """Write the artifact of a released quarter, or of ``A:B``; see ``srsql publish``."""
+        from srsql.engine.artifact.publish import Publication, publish
+        from srsql.engine.artifact.publish.manifest import read_stated
+
         keys = [Path(file) if file else None for file in (key_file, sign)]
         told = {"publisher": publisher, "contact": contact, "license": license, "cite_as": cite_as,
                 "landing_page": landing_page, "access": access, "access_body": access_body,
@@ -411,6 +437,10 @@ class Engine:
         series: str = MAIN,
     ) -> Rows[MeasureRow]:  # fmt: skip
         """Risk and loss of a released quarter; see ``srsql metrics``."""
+        from srsql.engine.measures import MeasureRow
+        from srsql.engine.shapes import series_dataset
+        from srsql.engine.store.frames import Rows
+
         with self.warehouse.guarded():
             schema, release_id = self._released(quarter, dataset, series)
             if public:
@@ -431,6 +461,10 @@ class Engine:
 
         Cases of one informative value by age group (None: of the value that most cases hold).
         """
+        from srsql.engine.catalog.releases import over_lattice
+        from srsql.engine.risk.group_questions import GroupAnswer, group_answers
+        from srsql.engine.store.frames import Rows
+
         with self.warehouse.guarded():
             schema, found = self._released(quarter, dataset, series)
             over = over_lattice(self.warehouse, found)
@@ -443,6 +477,10 @@ class Engine:
     ) -> Rows[CombinationShare]:
         """How many original cases share a combination of the terms that a release tells apart from
         records or generalizes (Loukides 2014, Fig. 12): for the steward."""
+        from srsql.engine.risk.metrics import term_combinations
+        from srsql.engine.risk.term_counts import CombinationShare
+        from srsql.engine.store.frames import Rows
+
         with self.warehouse.guarded():
             schema, release_id = self._released(quarter, dataset, series)
             found = term_combinations(self.warehouse, schema, release_id)
@@ -454,6 +492,10 @@ class Engine:
         series: str = MAIN,
     ) -> Rows[TermCount]:  # fmt: skip
         """How many records hold all terms of each set, by the released tables of terms alone."""
+        from srsql.engine.risk.metrics import count_term_sets
+        from srsql.engine.risk.term_counts import TermCount
+        from srsql.engine.store.frames import Rows
+
         with self.warehouse.guarded():
             _, release_id = self._released(quarter, dataset, series)
             found = count_term_sets(self.warehouse, release_id, [tuple(s) for s in sets])
@@ -466,6 +508,8 @@ class Engine:
         dataset: Name = None, series: str = MAIN,
     ) -> Attack:  # fmt: skip
         """Play one attacker against a release; see ``srsql attack``."""
+        from srsql.engine.audit.attack import attack
+
         with self.warehouse.guarded():
             schema = self._visible(series, quarter, dataset)
             api.need_regions(self.warehouse, schema, series, errors.AttackError)
@@ -505,6 +549,10 @@ class Engine:
         level: Sequence[str] | None = None, dataset: Name = None, series: str = MAIN,
     ) -> Signals:  # fmt: skip
         """Signals of one pair, of a file of rules, or of every pair; see ``srsql signals``."""
+        from srsql.engine.catalog.levels import names_dropped, read_levels
+        from srsql.engine.shapes import need_cases
+        from srsql.engine.signals import signals
+
         who = (min_age, max_age, sex)
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema = self._visible(series, quarter, dataset)
@@ -529,6 +577,9 @@ class Engine:
         figure: str | Path | None = None, dataset: Name = None, series: str = MAIN,
     ) -> Trend:  # fmt: skip
         """A pair by period and of all periods up to each; see ``srsql signals --trend``."""
+        from srsql.engine.catalog.levels import names_dropped
+        from srsql.engine.signals.trends import trend
+
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema, rule, counting = self._one_pair(
                 (series, quarter, dataset), (drug, reaction), (min_age, max_age, sex),
@@ -554,6 +605,9 @@ class Engine:
         level: Sequence[str] | None = None, dataset: Name = None, series: str = MAIN,
     ) -> Interaction:  # fmt: skip
         """Two drugs together with a reaction; see ``srsql signals --with-drug``."""
+        from srsql.engine.catalog.levels import names_dropped
+        from srsql.engine.signals.interactions import interaction
+
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema, rule, counting = self._one_pair(
                 (series, quarter, dataset), (drug, reaction), (min_age, max_age, sex),
@@ -575,6 +629,9 @@ class Engine:
         series: str = MAIN,
     ) -> LikelihoodTest:  # fmt: skip
         """A drug tested over all reactions; see ``srsql signals --likelihood``."""
+        from srsql.engine.catalog.levels import names_dropped
+        from srsql.engine.signals.likelihood import likelihood
+
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema, rule, counting = self._one_pair(
                 (series, quarter, dataset), (drug, None), (min_age, max_age, sex),
@@ -596,6 +653,9 @@ class Engine:
         level: Sequence[str] | None = None, dataset: Name = None, series: str = MAIN,
     ) -> Exported:  # fmt: skip
         """What is released, for another tool; see ``srsql signals --export``."""
+        from srsql.engine.catalog.levels import names_dropped
+        from srsql.engine.signals.exports import Writing, export
+
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema, rule, counting = self._one_pair(
                 (series, quarter, dataset), (drug, None), (min_age, max_age, sex),
@@ -615,6 +675,9 @@ class Engine:
         series: str = MAIN,
     ) -> Answer:  # fmt: skip
         """A question over the original tables, from released views; see ``srsql query``."""
+        from srsql.engine.catalog.levels import names_dropped, read_levels
+        from srsql.engine.query import Asking, query
+
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema = self._visible(series, quarter, dataset)
             asking = Asking(include_withheld, allow_unknown, read_levels(schema, level or ()))
@@ -626,6 +689,10 @@ class Engine:
         released_only: bool = False, dataset: Name = None, series: str = MAIN,
     ) -> Coverage:  # fmt: skip
         """What a dictionary calls the values of a column, by cases; see ``srsql drugs``."""
+        from srsql.engine.catalog.levels import names_dropped, read_levels
+        from srsql.engine.query.coverage import coverage
+        from srsql.engine.shapes import need_cases
+
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema = self._of(quarter, dataset)
             if released_only:
@@ -641,6 +708,10 @@ class Engine:
         dataset: Name = None, series: str = MAIN,
     ) -> Spellings:  # fmt: skip
         """The terms that reports spell in several ways, by cases; see ``srsql spellings``."""
+        from srsql.engine.catalog.levels import names_dropped
+        from srsql.engine.query.spellings import spellings
+        from srsql.engine.shapes import need_cases
+
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema = self._of(quarter, dataset)
             if released_only:
@@ -656,6 +727,11 @@ class Engine:
         progress: Progress = None,
     ) -> Compared:  # fmt: skip
         """A grid of models and parameters over quarters, measured; see ``srsql compare``."""
+        from srsql.engine.release.request import is_range, range_ends
+        from srsql.engine.study import compare
+        from srsql.engine.study.grid import Rules
+        from srsql.engine.study.run import Workers
+
         first = range_ends(quarters)[0] if is_range(quarters) else quarters
         workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress,
                           csv_safe=csv_safe)  # fmt: skip
@@ -670,6 +746,11 @@ class Engine:
         csv_safe: bool = False, dataset: Name = None, series: str = MAIN, progress: Progress = None,
     ) -> Advice:  # fmt: skip
         """Which model, k, theta and epsilon for the next release; see ``srsql advise``."""
+        from srsql.engine.study import advise
+        from srsql.engine.study.choice import make_bounds
+        from srsql.engine.study.run import Workers
+        from srsql.engine.study.settings import Sweep
+
         bounds = make_bounds(max_risk, max_loss, max_confidence)
         with self.warehouse.guarded():
             workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress,
@@ -681,6 +762,9 @@ class Engine:
         return api.dataset_of(self.warehouse, quarter, name or self._dataset)
 
     def _visible(self, series: str, quarter: str | None, name: Name) -> Dataset:
+        from srsql.engine.catalog.waiting import with_waiting
+        from srsql.engine.shapes import series_dataset
+
         shown = series_dataset(self.warehouse, self._of(quarter, name), series)
         return with_waiting(self.warehouse, shown, series)
 
@@ -689,6 +773,9 @@ class Engine:
         who: tuple[Number, Number, Word],
         how: tuple[Word, Sequence[str] | None, Sequence[str] | None], **given: Any,
     ) -> tuple[Dataset, Rule, Counting]:  # fmt: skip
+        from srsql.engine.catalog.levels import read_levels
+        from srsql.engine.shapes import need_cases
+
         series, quarter, name = where
         schema = self._visible(series, quarter, name)
         need_cases(self.warehouse, schema, series, errors.SignalError)
@@ -698,6 +785,9 @@ class Engine:
         return schema, api.one_pair(schema, *pair, who), counting
 
     def _released(self, quarter: str, name: Name, series: str) -> tuple[Dataset, int]:
+        from srsql.engine.catalog.releases import key_of, released_id
+        from srsql.engine.catalog.waiting import with_waiting
+
         schema = self._of(quarter, name)
         found = released_id(self.warehouse, schema, quarter, series)
         schema = schema.keyed(key_of(self.warehouse, found))

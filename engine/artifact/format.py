@@ -45,6 +45,7 @@ from pydantic import (
 from sqlglot import exp
 
 from srsql.engine.errors import PublishError, VerifyError, one_line
+from srsql.engine.parameters import Access, Format
 from srsql.engine.store.optional import need
 from srsql.engine.store.statements import column, temporary
 from srsql.schemas.outside import open_plain, read_bytes
@@ -106,7 +107,6 @@ TERM_TABLES = {
 """Table of disassociated terms -> its first columns. Written down a second time, on purpose: what
 makes these tables (``terms``) says it, too, and an artifact is not judged by what made it."""
 
-Format = Literal["parquet", "csv", "duckdb"]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Attributed = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(/[a-z][a-z0-9_]*)?$")]
 """A column, or a column and another one that is told with each of its terms."""
@@ -126,7 +126,6 @@ License = Annotated[
     str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9.+-]{0,99}|https?://[^\s\"<>\\^`{|}]{1,1000})$")
 ]
 """A short identifier of SPDX, such as CC-BY-4.0, or a page."""
-Access = Literal["public", "restricted", "non-public"]
 
 
 class _Strict(BaseModel):

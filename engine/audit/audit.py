@@ -14,8 +14,6 @@ from typing import Any, ClassVar
 
 from srsql.engine.audit.evidence import GroupEvidence, gather
 from srsql.engine.audit.plan import (
-    ATTACKS,
-    SCOPES,
     TARGET_STEPS,
     WINDOWS,
     AuditOptions,
@@ -30,6 +28,7 @@ from srsql.engine.audit.plan import (
 from srsql.engine.catalog.releases import as_released, is_parted
 from srsql.engine.catalog.series import IMPORTED, PER_QUARTER, find_series, gaps, without_calendar
 from srsql.engine.errors import AuditError
+from srsql.engine.parameters import ATTACKS, SCOPES
 from srsql.engine.store.frames import Framed
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse

@@ -20,6 +20,7 @@ from srsql.engine.catalog.series import period_numbers
 from srsql.engine.errors import AttackError, AuditError
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR, ThetaPolicy, apply_theta
 from srsql.engine.ingest import units
+from srsql.engine.parameters import ATTACKS, SCOPES
 from srsql.engine.store.statements import (
     column,
     create,
@@ -33,16 +34,11 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 from srsql.schemas.hierarchy import Hierarchy
 
-ATTACKS = ("b", "f", "l", "md", "ss", "p")
-"""Backward, forward, latest, missing (next quarter), substantial-symptoms and persistence attacks.
-"""
 WINDOWS = tuple((window, inside) for window in ("next", "previous") for inside in (True, False))
 """What persistence knows, one of them at a time: that the target is, or is not, in the next or in
 the previous period."""
 UNPROMISED = ("b", "f", "l")
 """What a release is audited for that promises nothing."""
-SCOPES = ("group", "match")
-"""Candidates are the cases of the target's group, or all whose region covers it."""
 RAW_BOXES = "raw boxes"
 """Not a file, since it depends on how many quasi-identifiers there are: ``_lay_out_raw_boxes``."""
 SCOPE_STEPS = {

@@ -21,7 +21,7 @@ from srsql.engine.store.statements import column
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Sensitive
 from srsql.schemas.hierarchy import Hierarchy
-from srsql.udfs import Ints
+from srsql.udfs.columns import Ints
 
 Floats = NDArray[np.float64]
 WIDTHS = (1, 5, 10)

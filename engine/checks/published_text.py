@@ -198,10 +198,17 @@ def _texts(shown: TextColumn, schema: str) -> exp.Query:
     )
     if shown.searched:
         return rows
-    if not shown.serial:
-        rows, value = exp.select("d.*").from_(rows.subquery("d")), column("value", "d")
-    longer = exp.GT(this=exp.Length(this=value.copy()), expression=exp.convert(shown.most))
-    return rows.where(exp.or_(scalar_macro("breaks_line", value.copy()), longer))
+    if shown.serial:
+        return rows.where(_wrong(value, shown.most))
+    return (
+        exp.select("d.*").from_(rows.subquery("d")).where(_wrong(column("value", "d"), shown.most))
+    )
+
+
+def _wrong(value: exp.Expr, most: int) -> exp.Expr:
+    """Whether a text is wrong by itself."""
+    longer = exp.GT(this=exp.Length(this=value.copy()), expression=exp.convert(most))
+    return exp.or_(scalar_macro("breaks_line", value.copy()), longer)
 
 
 def _texts_of_none() -> exp.Query:

@@ -9,6 +9,7 @@ import csv
 import dataclasses
 import io
 import logging
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,15 +23,14 @@ from rich.console import Console
 
 from srsql.engine.console import forms
 from srsql.engine.console.forms import FileOption, Terminal
+from srsql.engine.console.later import call_of_engine, found_in, later
 from srsql.engine.console.process import limits, told_of_compiling
 from srsql.engine.console.progress import shown_on
 from srsql.engine.console.session import current_session, waits
 from srsql.engine.errors import ConfigError, WarehouseError, json_text, printable
 from srsql.engine.parameters import Parameter, arguments_of
 from srsql.engine.parameters.takes import File, Flag, Names, OneOf, Real, Several, Takes, Whole
-from srsql.engine.signals.results import Pairs
-from srsql.engine.store.frames import csv_safe
-from srsql.udfs import COMPILING
+from srsql.udfs.caches import COMPILING
 
 logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it keeps its fonts is its own
 Command = Callable[..., Any]
@@ -154,6 +154,8 @@ class CsvTable:
 
     def _pieces(self) -> Iterator[str]:
         """The text, some rows at a time."""
+        from srsql.engine.store.frames import csv_safe
+
         safe = forms.asked().csv_safe
         rows = (map(csv_safe, row) for row in self.rows) if safe else iter(self.rows)
         while some := list(islice(rows, ROWS_AT_ONCE)):
@@ -191,12 +193,12 @@ def _document(found: Any) -> Iterator[str]:
         yield json_text([_plain(each) for each in found])
         return
     plain = _plain(found)
-    if not isinstance(plain, dict) or not any(isinstance(each, Pairs) for each in plain.values()):
+    if not isinstance(plain, dict) or not any(_are_pairs(each) for each in plain.values()):
         yield json_text(plain)
         return
     for number, (name, value) in enumerate(plain.items()):
         yield f"{', ' if number else '{'}{json_text(name)}: "
-        if not isinstance(value, Pairs):
+        if not _are_pairs(value):
             yield json_text(value)
             continue
         for place, pair in enumerate(value):
@@ -205,12 +207,18 @@ def _document(found: Any) -> Iterator[str]:
     yield "}"
 
 
+def _are_pairs(value: Any) -> bool:
+    """Whether it is all pairs, of a module that is loaded if anybody has some."""
+    module = sys.modules.get("srsql.engine.signals.results")
+    return module is not None and isinstance(value, module.Pairs)
+
+
 def _plain(found: Any) -> Any:
     """A record as a mapping, all pairs as they are."""
     if not dataclasses.is_dataclass(found) or isinstance(found, type):
         return found
     each = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
-    pairs = {name: value for name, value in each.items() if isinstance(value, Pairs)}
+    pairs = {name: value for name, value in each.items() if _are_pairs(value)}
     return dataclasses.asdict(dataclasses.replace(found, **dict.fromkeys(pairs, ()))) | pairs
 
 
@@ -305,10 +313,19 @@ def options(declared: Mapping[str, Parameter]) -> Callable[[Command], Command]:
     return of
 
 
-def options_of(call: Callable[..., Any], *names: str) -> Callable[[Command], Command]:
+def options_of(call: str, *names: str) -> Callable[[Command], Command]:
     """The options of a call of the engine: those that have a help text, or the named ones."""
-    told = arguments_of(call)
-    return options({n: each for n, each in told.items() if each.help and n in (names or told)})
+
+    def of_call() -> Callable[[Command], Command]:
+        told = arguments_of(call_of_engine(call))
+        return options({n: each for n, each in told.items() if each.help and n in (names or told)})
+
+    return later(of_call)
+
+
+def options_in(module: str, name: str) -> Callable[[Command], Command]:
+    """The options that a call without arguments of a module of the engine declares."""
+    return later(lambda: options(found_in(module, name)()))
 
 
 json_option = click.option(
@@ -341,10 +358,15 @@ def artifacts(command: Command) -> Command:
     )(command)
 
 
-def folder_option(call: Callable[..., Any], name: str) -> Callable[[Command], Command]:
+def folder_option(call: str, name: str) -> Callable[[Command], Command]:
     """Where a study keeps what it measured."""
-    told = arguments_of(call)["out"]
-    return options({"folder": dataclasses.replace(told, default=Path(name), required=False)})
+
+    def of_call() -> Callable[[Command], Command]:
+        told = arguments_of(call_of_engine(call))["out"]
+        folder = dataclasses.replace(told, default=Path(name), required=False)
+        return options({"folder": folder})
+
+    return later(of_call)
 
 
 def existing(db: Path) -> Path:

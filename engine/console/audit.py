@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from srsql.engine.audit.attack import Attack, Excluded, ExclusionSet, Inference, Region
-from srsql.engine.audit.audit import Audit, AuditRow
-from srsql.engine.audit.evidence import GroupEvidence
-from srsql.engine.audit.imports.import_release import ImportedRelease
 from srsql.engine.console import Parts, Table, gap_lines
-from srsql.engine.risk.joined_series import SeriesAudit
-from srsql.engine.steward.explain import Explained, GroupSize
-from srsql.schemas.glossary import term
+
+if TYPE_CHECKING:
+    from srsql.engine.audit.attack import Attack, Excluded, ExclusionSet, Inference, Region
+    from srsql.engine.audit.audit import Audit, AuditRow
+    from srsql.engine.audit.evidence import GroupEvidence
+    from srsql.engine.audit.imports.import_release import ImportedRelease
+    from srsql.engine.risk.joined_series import SeriesAudit
+    from srsql.engine.steward.explain import Explained, GroupSize
 
 EVIDENCE = 100
 """Groups with evidence per release and scope; `Engine.audit` gives all."""
@@ -76,6 +77,8 @@ _MEANING = {
 
 def parts_of(audit: Audit | SeriesAudit, *, kept: bool = False) -> Parts:
     """An audit of one series, or of all together; ``kept``: as releases kept it."""
+    from srsql.engine.risk.joined_series import SeriesAudit
+
     how = "as its releases kept it" if kept else "audited in full"
     return joined_parts(audit) if isinstance(audit, SeriesAudit) else audit_parts(audit, how)
 
@@ -119,6 +122,8 @@ def joined_rows(audit: SeriesAudit) -> Iterator[list[str]]:
 
 def audit_parts(audit: Audit, how: str) -> Parts:
     """The verdict, the releases as they were judged, the worst groups, what the columns are."""
+    from srsql.schemas.glossary import term
+
     yield audit.verdict
     yield Table("audit", AUDIT_COLUMNS, audit_rows(audit))
     yield from audit_lines(audit, how)

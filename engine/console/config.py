@@ -9,17 +9,16 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from srsql.engine.console import Parts, Table, json_option, show
-from srsql.engine.console.forms import FileOption
-from srsql.engine.console.session import OneCommand, each_command
-from srsql.engine.errors import ConfigError, SrsqlError, printable
-from srsql.engine.parameters import unknown_option
-from srsql.engine.release.request import read_value, release_options
-from srsql.schemas.outside import read_toml
+from srsql.engine.console import json_option
+from srsql.engine.console.session import OneCommand
+
+if TYPE_CHECKING:
+    from srsql.engine.console import Parts
+
 
 CONFIG = "srsql.toml"
 BUILT_IN = "built in"
@@ -51,6 +50,8 @@ def defaults_of(group: click.Group) -> dict[str, dict[str, Any]]:
         ConfigError: the file names an option that it may not set, or that there is not, or a value
             is of another kind than its option takes; the text names it.
     """
+    if defaults_file() is None:
+        return {}
     keys = keys_of(group)
     found: dict[str, dict[str, Any]] = {}
     for name, values in read_defaults(keys).items():
@@ -73,6 +74,8 @@ def keys_of(group: click.Group) -> dict[str, dict[str, Keys]]:
 
 def _need_kind(command: str, option: click.Option, value: Any) -> None:
     """Refuse a list for a text: click would take what Python calls it."""
+    from srsql.engine.errors import ConfigError
+
     several = option.multiple and isinstance(value, list)  # each of its own, as click reads them
     if not several and option.type is click.STRING and isinstance(value, list | dict):
         raise ConfigError(f"{CONFIG}: {command}: {option.name} = {value!r}: give text")
@@ -112,6 +115,9 @@ def read_defaults(keys: Mapping[str, Mapping[str, Keys]]) -> dict[str, dict[str,
     Raises:
         ConfigError: the file cannot be read, or names something there is not, or may not set.
     """
+    from srsql.engine.errors import ConfigError
+    from srsql.schemas.outside import read_toml
+
     path = defaults_file()
     if path is None:
         return {}
@@ -150,6 +156,9 @@ def _need_settable(place: str, key: str, commands: Sequence[Keys]) -> None:
     Raises:
         ConfigError: the text names the key, and says what to do.
     """
+    from srsql.engine.errors import ConfigError
+    from srsql.engine.parameters import unknown_option
+
     options = [keys[key] for keys in commands if key in keys]
     settable = {name for keys in commands for name, each in keys.items() if _settable(each)}
     if not options:
@@ -164,6 +173,8 @@ def _need_settable(place: str, key: str, commands: Sequence[Keys]) -> None:
 
 
 def _settable(option: click.Option) -> bool:
+    from srsql.engine.console.forms import FileOption
+
     return isinstance(option, FileOption)
 
 
@@ -177,6 +188,8 @@ def listed_defaults(
         chosen: what the file sets, by command (see ``defaults_of``).
         only: the first word of the commands that are listed; None: all.
     """
+    from srsql.engine.console.session import each_command
+
     found: list[Default] = []
     for name, command in each_command(group):
         first, *rest = name.split()
@@ -210,6 +223,10 @@ def check_defaults(group: click.Group, chosen: Mapping[str, Any]) -> int:
     Raises:
         ConfigError: one is not taken; the text names it.
     """
+    from srsql.engine.console.session import each_command
+    from srsql.engine.errors import ConfigError, SrsqlError
+    from srsql.engine.release.request import read_value, release_options
+
     known, count = release_options(), 0
     outer = click.Context(group, **group.context_settings)
     for name, command in each_command(group):
@@ -239,6 +256,10 @@ def check_defaults(group: click.Group, chosen: Mapping[str, Any]) -> int:
 @click.pass_context
 def config_command(context: click.Context, what: str | None, as_json: bool) -> None:
     """Each default of each option and where it comes from; or check srsql.toml."""
+    from srsql.engine.console import show
+    from srsql.engine.errors import ConfigError
+    from srsql.engine.parameters import unknown_option
+
     group = context.find_root().command
     assert isinstance(group, click.Group)
     chosen = defaults_of(group)
@@ -255,6 +276,9 @@ def config_command(context: click.Context, what: str | None, as_json: bool) -> N
 
 def config_parts(found: list[Default]) -> Parts:
     """Every default, and where it comes from."""
+    from srsql.engine.console import Table
+    from srsql.engine.errors import printable
+
     here = Path(CONFIG).absolute()
     yield f"{here}" if here.is_file() else f"there is no {here}"
     rows = [[one.command, one.option, printable(_shown(one.value)), one.source] for one in found]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from srsql.engine.catalog.releases import told_of_persons
 from srsql.engine.console import Command, Parts, Table, options, typed
+from srsql.engine.console.later import call_of_engine
 from srsql.engine.console.measures import (
     SIGNAL_COLUMNS,
     cell_text,
@@ -24,12 +25,14 @@ from srsql.engine.console.measures import (
 from srsql.engine.console.release import linked_lines
 from srsql.engine.errors import SignalError, printable
 from srsql.engine.parameters import arguments_of, option_name
-from srsql.engine.signals.counted import Counted
-from srsql.engine.signals.exports import Exported
 from srsql.engine.signals.interactions import Interaction, InteractionMeasures
 from srsql.engine.signals.likelihood import LikelihoodTest, Tested
 from srsql.engine.signals.results import Measures
-from srsql.engine.signals.trends import Trend
+
+if TYPE_CHECKING:
+    from srsql.engine.signals.counted import Counted
+    from srsql.engine.signals.exports import Exported
+    from srsql.engine.signals.trends import Trend
 
 TREND_COLUMNS = ["period", "data", *SIGNAL_COLUMNS[2:-2], SIGNAL_COLUMNS[-1]]
 INTERACTION_COLUMNS = [
@@ -82,21 +85,15 @@ class Way:
         return getattr(engine, self.call)(**given)
 
 
-def ways(engine: type[Any]) -> Callable[[Command], Command]:
-    """The options of all ways to ask; ``engine``: the class that has the calls."""
-
-    def of(command: Command) -> Command:
-        for way in reversed(WAYS):
-            told = arguments_of(getattr(engine, way.call))
-            own = {name: replace(told[name], required=False) for name in way.own}
-            command = options(own)(command)
-            if way.mark:
-                command = click.option(way.option, way.call, is_flag=True, help=f"{way.mark}.")(
-                    command
-                )
-        return command
-
-    return of
+def ways(command: Command) -> Command:
+    """The options of all ways to ask."""
+    for way in reversed(WAYS):
+        told = arguments_of(call_of_engine(way.call))
+        command = options({n: replace(told[n], required=False) for n in way.own})(command)
+        if way.mark:
+            marked = click.option(way.option, way.call, is_flag=True, help=f"{way.mark}.")
+            command = marked(command)
+    return command
 
 
 def way_of(asked: dict[str, Any]) -> Way | None:

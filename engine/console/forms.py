@@ -12,18 +12,20 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import pyarrow as pa
 from click.core import ParameterSource
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from srsql.engine.console.later import LateCommand
 from srsql.engine.errors import SrsqlError, printable
-from srsql.engine.store.frames import Framed, as_frame
 from srsql.engine.store.scratch import put_beside
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMS = ("table", "csv", "json", "records")
 WITH_ROWS = {
@@ -255,16 +257,17 @@ class _Context(click.Context):
     formatter_class = _HelpFormatter
 
 
-class Command(click.Command):
+class Command(LateCommand):
     """A command that takes the form of its answer, and whose help has examples."""
 
     context_class = _Context
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if any(param.name == "as_json" for param in self.params):
-            known = {name for param in self.params for name in param.opts}
-            self.params += [made for made in _options(self.name) if made.opts[0] not in known]
+    def completed(self, params: list[click.Parameter]) -> list[click.Parameter]:
+        """With those of the form, where it has an answer."""
+        if not any(param.name == "as_json" for param in params):
+            return params
+        known = {name for param in params for name in param.opts}
+        return [*params, *(made for made in _options(self.name) if made.opts[0] not in known)]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; keep the form for whatever prints the answer."""
@@ -367,6 +370,8 @@ def csv_rows(found: Any) -> Iterator[Sequence[Any]]:
     Raises:
         OutputError: it has none.
     """
+    from srsql.engine.store.frames import Framed, as_frame
+
     if isinstance(found, Framed):
         table = found.arrow()
         others = [name for name in found._tables[1:] if getattr(found, name)]

@@ -6,34 +6,23 @@ import math
 from collections.abc import Iterator
 from dataclasses import fields
 from heapq import nlargest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from srsql.engine.catalog.levels import LevelSize
-from srsql.engine.catalog.releases import told_of_persons
 from srsql.engine.console import Parts, Table, out
 from srsql.engine.console.forms import Asked, asked, too_narrow
-from srsql.engine.console.upkeep import lake_line
 from srsql.engine.errors import printable
-from srsql.engine.measures import MeasureRow
-from srsql.engine.query import BOUNDS, Answer
-from srsql.engine.query.coverage import Coverage
-from srsql.engine.query.spellings import Spellings
-from srsql.engine.release.series import Status
-from srsql.engine.shapes.drawn_values import shares_at_ends, worthless_values
-from srsql.engine.signals import LEAST
-from srsql.engine.signals.counted import Counted
-from srsql.engine.signals.results import (
-    Bias,
-    Measures,
-    Shrinkage,
-    Signal,
-    Signals,
-    Stratified,
-    agreements,
-)
-from srsql.engine.signals.rules import Condition
-from srsql.engine.store.frames import Rows
-from srsql.engine.store.optional import lacking
+
+if TYPE_CHECKING:
+    from srsql.engine.catalog.levels import LevelSize
+    from srsql.engine.measures import MeasureRow
+    from srsql.engine.query import Answer
+    from srsql.engine.query.coverage import Coverage
+    from srsql.engine.query.spellings import Spellings
+    from srsql.engine.release.series import Status
+    from srsql.engine.signals.counted import Counted
+    from srsql.engine.signals.results import Measures, Shrinkage, Signal, Signals, Stratified
+    from srsql.engine.signals.rules import Condition
+    from srsql.engine.store.frames import Rows
 
 SHOWN_PAIRS = 10
 """Of all pairs, those in the table; `--json` and `Engine.signals` give all."""
@@ -91,6 +80,8 @@ SHOWN_ANSWERS = 200
 
 def metrics_parts(rows: list[MeasureRow], title: str) -> Parts:
     """Every measure as one row, and a warning where noise left nothing."""
+    from srsql.engine.shapes.drawn_values import shares_at_ends, worthless_values
+
     yield Table(title, MEASURE_COLUMNS, map(_measure_cells, rows))
     yield from worthless_values(shares_at_ends(rows))
 
@@ -107,6 +98,8 @@ RUN_COLUMNS = ["run", "command", "asked", "started", "seconds", "ended", "by"]
 
 def status_parts(found: Status) -> Parts:
     """What the warehouse holds."""
+    from srsql.engine.console.upkeep import lake_line
+
     yield f"{found.path}: {found.bytes_on_disk / 2**20:,.1f} MiB"
     if found.lake:
         yield lake_line(found.lake)
@@ -255,6 +248,8 @@ def _between(known: float | None, lower: float | None, upper: float | None) -> s
 
 def signal_table(found: Signals) -> Iterator[list[Any]]:
     """Every signal for a CSV file, a row for each of its data, the header first."""
+    from srsql.engine.signals.results import Bias, Measures, Stratified
+
     names = [field.name for field in fields(Measures)]
     biases = [field.name for field in fields(Bias)]
     parted = [field.name for field in fields(Stratified)] if found.strata else []
@@ -288,6 +283,9 @@ def quantile_rows(found: Signals) -> Iterator[list[str]]:
 
 def signal_lines(found: Signals) -> Iterator[str]:
     """What was counted, and what to make of it."""
+    from srsql.engine.catalog.releases import told_of_persons
+    from srsql.engine.store.optional import lacking
+
     yield whose_text(found, ", each as its latest quarter has it")
     if found.every_pair:
         yield _agreement(found)
@@ -352,6 +350,8 @@ def originals_lines(about: Signals | Counted) -> Iterator[str]:
 
 
 def _is_restricted(condition: Condition) -> bool:
+    from srsql.engine.signals.rules import Condition
+
     return condition != Condition()
 
 
@@ -393,6 +393,9 @@ def prior_text(prior: Shrinkage) -> str:
 
 def _agreement(found: Signals) -> str:
     """How many pairs there are, and how many meet the criteria in which data."""
+    from srsql.engine.signals import LEAST
+    from srsql.engine.signals.results import agreements
+
     surely = "possibly" if found.released_only else "surely"
     if found.of_clusters and found.released_only:
         surely = "expectedly"
@@ -528,6 +531,8 @@ def answer_columns(answer: Answer) -> list[str]:
 
 def answer_rows(answer: Answer) -> Iterator[list[str]]:
     """The cells of ``Answer.columns``."""
+    from srsql.engine.query import BOUNDS
+
     groups = len(answer.columns) - len(BOUNDS)
     for row in answer.rows[:SHOWN_ANSWERS]:
         lower, expected, upper, known = row[groups:]

@@ -10,7 +10,7 @@ import click
 
 from srsql.engine.console.forms import FileOption
 from srsql.engine.errors import WarehouseError, printable
-from srsql.udfs import COMPILING
+from srsql.udfs.caches import COMPILING
 
 Command = Callable[..., Any]
 LIMITS = "srsql.limits"

@@ -8,26 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from srsql.engine.artifact.publish import Published
-from srsql.engine.artifact.verify import CHECKS, Verified
-from srsql.engine.catalog.releases import OPTIONAL_COLUMNS, QID_SETS
-from srsql.engine.catalog.series import IDS, ORIGINAL
 from srsql.engine.console import Parts, Table, gap_lines
 from srsql.engine.console.session import current_session
 from srsql.engine.errors import printable
-from srsql.engine.grouping.duplicates import Duplicates
-from srsql.engine.ingest import IngestedFile, IngestedPeriod
-from srsql.engine.ingest.encodings import UTF_8
-from srsql.engine.measures import MeasureRow
-from srsql.engine.release.ids import LookedUp
-from srsql.engine.release.request import Range, Released, is_range
-from srsql.engine.release.series_commands import SeriesInfo
-from srsql.engine.risk.persons import AT, at_match
-from srsql.engine.risk.singling_out import DRUGS_OR_TERMS, ITEMS, SMALL_SETS, share_text
-from srsql.engine.steward.correct import Correction
 
 if TYPE_CHECKING:  # it brings matplotlib
+    from srsql.engine.artifact.publish import Published
+    from srsql.engine.artifact.verify import Verified
+    from srsql.engine.grouping.duplicates import Duplicates
+    from srsql.engine.ingest import IngestedFile, IngestedPeriod
+    from srsql.engine.measures import MeasureRow
+    from srsql.engine.release.ids import LookedUp
+    from srsql.engine.release.request import Range, Released
+    from srsql.engine.release.series_commands import SeriesInfo
     from srsql.engine.report import Report
+    from srsql.engine.steward.correct import Correction
 
 CONFIRMED = ("series", "date", "max_linkable", "allow_linkable", "change", "weaker", "if_needed")
 """Options of a release that count when its draft is exposed."""
@@ -100,6 +95,8 @@ def ingested_lines(item: IngestedPeriod) -> Iterator[str]:
 
 def text_lines(file: IngestedFile) -> Iterator[str]:
     """How a text file was read, where that is not as UTF-8 without a fault."""
+    from srsql.engine.ingest.encodings import UTF_8
+
     if file.encoding not in ("", UTF_8):
         yield f"  {file.file}: read as {file.encoding}"
     if file.odd_lines:
@@ -195,6 +192,8 @@ def release_lines(released: Released) -> Iterator[str]:
 
 def person_lines(persons: dict[str, dict[str, Any]], unsearched: Sequence[str]) -> Iterator[str]:
     """What is left of k if suspected duplicates are one person, or that nobody knows."""
+    from srsql.engine.risk.persons import AT, at_match
+
     if unsearched:
         more = f" and {len(unsearched) - 1:,} more" if len(unsearched) > 1 else ""
         yield (
@@ -225,6 +224,9 @@ def linked_lines(links: list[MeasureRow]) -> Iterator[str]:
 
 def closing_lines(released: Released) -> Iterator[str]:
     """What the release does not protect, how long it took, and what was checked."""
+    from srsql.engine.catalog.releases import QID_SETS
+    from srsql.engine.risk.singling_out import DRUGS_OR_TERMS, ITEMS, SMALL_SETS, share_text
+
     if QID_SETS in released.manifest:
         yield (
             "  protected each by itself: {qid_sets}; whoever knows all of them is left with fewer "
@@ -298,6 +300,8 @@ def _without_cases(released: Released) -> bool:
 
 def made_parts(made: Released | Range) -> Parts:
     """What became of a quarter, or of a range of quarters."""
+    from srsql.engine.release.request import Range
+
     return range_parts(made) if isinstance(made, Range) else release_parts(made)
 
 
@@ -320,6 +324,9 @@ def series_parts(found: Iterable[SeriesInfo]) -> Parts:
 
 def warn_of_ids(made: Released | Range) -> None:
     """Say in one line on stderr what original ids tell, where a release shows them."""
+    from srsql.engine.catalog.series import IDS, ORIGINAL
+    from srsql.engine.release.request import Range
+
     releases = made.released if isinstance(made, Range) else [made]
     if any(one.manifest.get("ids") == ORIGINAL for one in releases):
         current_session().note(
@@ -329,6 +336,9 @@ def warn_of_ids(made: Released | Range) -> None:
 
 def warn_of_columns(made: Released | Range) -> None:
     """Say in one line on stderr that no bound holds for the optional columns of a release."""
+    from srsql.engine.catalog.releases import OPTIONAL_COLUMNS
+    from srsql.engine.release.request import Range
+
     releases = made.released if isinstance(made, Range) else [made]
     for columns in sorted({one.manifest.get(OPTIONAL_COLUMNS, "") for one in releases} - {""}):
         current_session().note(
@@ -416,6 +426,8 @@ def published_rows(published: Published) -> Iterator[list[str]]:
 
 def published_lines(published: Published) -> Iterator[str]:
     """What else there is to know, and what to do next."""
+    from srsql.engine.release.request import is_range
+
     counts = published.counts
     gone = counts["withheld_cases"]
     withheld = (
@@ -448,6 +460,8 @@ def verified_parts(verified: Verified) -> Parts:
 
 def check_rows(verified: Verified) -> Iterator[list[str]]:
     """The cells of ``CHECK_COLUMNS``."""
+    from srsql.engine.artifact.verify import CHECKS
+
     for check in verified.checks:
         yield [
             check.artifact,

@@ -16,10 +16,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import duckdb
 from click.core import ParameterSource
 
 from srsql.engine.console import forms
@@ -32,15 +31,18 @@ from srsql.engine.errors import (
     SrsqlError,
     exit_code_of,
     json_text,
+    of_duckdb,
     one_line,
     printable,
     storage_fault,
     text_for_log,
 )
 from srsql.engine.interruption import Interruption, interrupted
-from srsql.engine.store.database_file import Wait
 from srsql.engine.store.scratch import clear_after_dead_processes, private_file
 from srsql.version import __version__
+
+if TYPE_CHECKING:
+    from srsql.engine.store.database_file import Wait
 
 Command = Callable[..., Any]
 UNIMPORTANT = frozenset({"start", "defaults", "step", "end"})
@@ -187,6 +189,8 @@ def current_session() -> Session:
 def session_wait() -> Wait:
     """How long the session waits for a warehouse."""
     session = current_session()
+    from srsql.engine.store.database_file import Wait
+
     return Wait(session.wait, session.waiting)
 
 
@@ -210,7 +214,7 @@ def kind_of(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, click.ClickException):
         return "usage"
-    return "system" if isinstance(error, OSError | duckdb.Error) else "unexpected"
+    return "system" if isinstance(error, OSError) or of_duckdb(error) else "unexpected"
 
 
 def explain_error(error: BaseException) -> tuple[str, int]:
@@ -232,7 +236,7 @@ def explain_error(error: BaseException) -> tuple[str, int]:
         return f"{text}: a file is damaged, restore a backup ('srsql restore --from FILE')", code
     if fault == "no_room":
         text = f"no room, {text or 'no memory is left'}"
-    if fault or isinstance(error, OSError | duckdb.Error):
+    if fault or isinstance(error, OSError) or of_duckdb(error):
         return f"{text} (nothing of the unfinished step was kept)", code
     return f"unexpected {type(error).__name__}: {text} (--debug shows where)", code
 
@@ -240,9 +244,9 @@ def explain_error(error: BaseException) -> tuple[str, int]:
 class OneCommand(forms.Command):
     """A command with the common options, which tells its session that it begins."""
 
-    def __init__(self, *args: Any, **about: Any) -> None:
-        super().__init__(*args, **about)
-        self.params += _common()
+    def completed(self, params: list[click.Parameter]) -> list[click.Parameter]:
+        """With the common ones."""
+        return [*super().completed(params), *_common()]
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it."""

@@ -6,18 +6,21 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 from click.core import ParameterSource
 
-from srsql.engine.console import Command, Parts, Table
+from srsql.engine.console import Command, Listed, Parts, Table, options_of
 from srsql.engine.errors import printable
+from srsql.engine.models import MODELS
 from srsql.engine.study.choice import describe_withheld, format_share
 from srsql.engine.study.grid import Rules
-from srsql.engine.study.results import Compared
 from srsql.engine.study.row_settings import CRITERIA, RowSetting
-from srsql.engine.study.settings import Advice, Setting
+
+if TYPE_CHECKING:
+    from srsql.engine.study.results import Compared
+    from srsql.engine.study.settings import Advice, Setting
 
 SHOWN_ERRORS = 5
 ADVICE_COLUMNS = [
@@ -35,6 +38,15 @@ RULES = {"rules": "file"} | {
     n: n for n in ("drug", "reaction", "min_age", "max_age", "sex", "level")
 }
 """Option of `signals` that `compare` has as well -> its field of ``Rules``."""
+rule_options = options_of("signals", *RULES)
+"""Which signals a comparison looks for."""
+models_option = click.option(
+    "--models",
+    type=Listed(click.Choice(list(MODELS))),
+    required=True,
+    help="Models to compare, such as ms,alpha-k.",
+)
+"""Which models a comparison has."""
 LEGEND = (
     "worst: 1 / candidates left of the worst-placed target; RR: mean chance of picking a record",
     "loss: NIL*, a withheld case losing all; suppressed: values that no row shows of their cases; "

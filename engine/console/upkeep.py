@@ -8,20 +8,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from srsql.engine.catalog.releases import Stale
 from srsql.engine.console import Parts, Table
 from srsql.engine.console.session import current_session
-from srsql.engine.errors import ForgetError, printable
-from srsql.engine.lake.lake import LakeInfo
-from srsql.engine.steward.backup import Backup
-from srsql.engine.steward.copies import Copy
-from srsql.engine.steward.forget import Receipt
-from srsql.engine.steward.migrate import Migration
-from srsql.engine.steward.restore import Restored
-from srsql.engine.store.scratch import put_beside
-from srsql.schemas.outside import read_text
+from srsql.engine.errors import printable
+
+if TYPE_CHECKING:
+    from srsql.engine.catalog.releases import Stale
+    from srsql.engine.errors import ForgetError
+    from srsql.engine.lake.lake import LakeInfo
+    from srsql.engine.steward.backup import Backup
+    from srsql.engine.steward.copies import Copy
+    from srsql.engine.steward.forget import Receipt
+    from srsql.engine.steward.migrate import Migration
+    from srsql.engine.steward.restore import Restored
 
 LISTED = 10
 """Ids that are named."""
@@ -52,6 +53,8 @@ def need_forget(
     Raises:
         ForgetError: ``--rebuild`` is not alone, or the receipt would overwrite a file.
     """
+    from srsql.engine.errors import ForgetError
+
     if rebuild and (cases or file or reason or receipt or dry_run):
         raise ForgetError("--rebuild forgets nobody: give it alone, or leave it out")
     if receipt and receipt.exists():
@@ -64,6 +67,9 @@ def listed_ids(file: Path) -> list[str]:
     Raises:
         ForgetError: the file cannot be read.
     """
+    from srsql.engine.errors import ForgetError
+    from srsql.schemas.outside import read_text
+
     try:
         lines = read_text(file).splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -83,6 +89,8 @@ def kept_receipt(file: Path | None) -> Iterator[Callable[[Receipt], None]]:
         ForgetError: there is a file already, or it cannot be written; the text says what happened
             to the cases.
     """
+    from srsql.engine.store.scratch import put_beside
+
     if file is None:
         yield lambda _: None
         return
@@ -109,6 +117,8 @@ def _document(receipt: Receipt) -> str:
 
 
 def _unwritten(file: Path, error: OSError, done: str) -> ForgetError:
+    from srsql.engine.errors import ForgetError
+
     return ForgetError(f"the receipt {file} cannot be written ({error.strerror}): {done}")
 
 

@@ -18,7 +18,7 @@ from srsql.engine.catalog.dimensions import Dimension
 from srsql.engine.errors import ReleaseError
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
-from srsql.udfs import Ints
+from srsql.udfs.columns import Ints
 from srsql.udfs.lattice_node import Counts, Loss, PerturbedCounts
 
 MOST_COMBINATIONS = 2**126

@@ -22,7 +22,7 @@ from srsql.engine.lattice.cube import (
     smallest_class,
 )
 from srsql.engine.store.warehouse import Warehouse
-from srsql.udfs import Ints
+from srsql.udfs.columns import Ints
 from srsql.udfs.lattice_node import (
     Budget,
     Counts,

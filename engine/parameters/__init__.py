@@ -16,6 +16,7 @@ import typing
 from collections import abc
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar
@@ -39,6 +40,25 @@ T = TypeVar("T")
 Calibration = Literal["paper", "sound"]
 Noise = Literal["secure", "seeded"]
 EpsilonScope = Literal["warehouse", "series"]
+Format = Literal["parquet", "csv", "duckdb"]
+Access = Literal["public", "restricted", "non-public"]
+Form = Literal["pvda", "openebgm", "treescan"]
+Missing = Literal["spread", "exclude"]
+Preset = Literal["suspects", "primary", "usual"]
+"""What the field counts: every suspect drug; the first suspect role alone; every suspect drug,
+without reactions that are indications of the case and without who lacks a value that is asked for.
+"""
+ATTACKS = ("b", "f", "l", "md", "ss", "p")
+"""Backward, forward, latest, missing (next quarter), substantial-symptoms and persistence attacks.
+"""
+SCOPES = ("group", "match")
+"""Candidates are the cases of the target's group, or all whose region covers it."""
+MAX_LINKABLE = Fraction(1, 20)
+"""Share of rows that may link to another release of the quarter before somebody has to say yes."""
+STORAGE_VERSION = "v1.4.0"
+"""The oldest DuckDB still in use that reads our Parquet and whose files all later ones read."""
+DRAWS = 9999
+"""Tables that a likelihood test draws where nothing else is asked."""
 _KEY = "parameter"
 
 
@@ -187,7 +207,8 @@ def unknown_option(call: str, name: str, known: Iterable[str]) -> str:
 class Argument:
     """What there is to say of an argument beside its type and its default."""
 
-    help: str = ""
+    help: str | Callable[[], str] = ""
+    """The text, or a call for one that another module has."""
     usual: str = ""
     """The default in words, where no value says it."""
     takes: Takes | None = None
@@ -234,7 +255,7 @@ def strict(
             except TypeError as why:
                 raise error(f"{called}: {why}") from None
             if not readers:
-                readers.update(arguments_of(call, arguments))
+                readers.update(arguments_of(call, arguments, told=False))
             for name, value in bound.arguments.items():
                 told = readers.get(name)
                 if told is None or (value is None and known[name].default is None):
@@ -262,38 +283,48 @@ def strict_class(error: type[SrsqlError]) -> Callable[[type[T]], type[T]]:
 
 
 def arguments_of(
-    call: Callable[..., Any], arguments: Arguments | None = None
+    call: Callable[..., Any], arguments: Arguments | None = None, *, told: bool = True
 ) -> dict[str, Parameter]:
     """The arguments of a call that can be read, by name, in the order of its signature.
 
-    ``arguments``: what is taken, where types do not say it; None: as :func:`strict` was told.
+    Args:
+        call: made by :func:`strict`, or any other.
+        arguments: what is taken, where types do not say it; None: as :func:`strict` was told.
+        told: with their help texts, for which other modules may be imported.
     """
     if arguments is None:
         arguments = getattr(call, _TAKEN, None)
     inner = inspect.unwrap(call)
     known = {
-        name: told
-        for name, told in inspect.signature(inner).parameters.items()
-        if told.kind in (told.POSITIONAL_OR_KEYWORD, told.KEYWORD_ONLY) and name != "self"
+        name: each
+        for name, each in inspect.signature(inner).parameters.items()
+        if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) and name != "self"
     }
-    texts = SimpleNamespace(__annotations__={name: told.annotation for name, told in known.items()})
-    hints = typing.get_type_hints(texts, inner.__globals__)
     found: dict[str, Parameter] = {}
-    for name, told in known.items():
+    for name, each in known.items():
         about = _about(arguments or {}, inner.__name__, name)
-        takes = about.takes or _taken(_parts(hints[name]))
+        takes = about.takes or _taken(_parts(_hint(inner, each.annotation)))
         if takes is not None:
+            help_text = (
+                (about.help if isinstance(about.help, str) else about.help()) if told else ""
+            )
             found[name] = Parameter(
                 takes=takes,
-                help=about.help,
+                help=help_text,
                 usual=about.usual,
                 keyword=about.keyword or name,
                 aliases=about.aliases,
                 in_file=about.in_file,
-                default=None if told.default is told.empty else told.default,
-                required=told.default is told.empty,
+                default=None if each.default is each.empty else each.default,
+                required=each.default is each.empty,
             )
     return found
+
+
+def _hint(call: Callable[..., Any], annotation: Any) -> Any:
+    """The type that an annotation names; modules of one that is declared in words stay unread."""
+    text = SimpleNamespace(__annotations__={"it": annotation})
+    return typing.get_type_hints(text, call.__globals__)["it"]
 
 
 def _about(arguments: Arguments, call: str, name: str) -> Argument:

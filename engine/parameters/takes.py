@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -356,6 +357,26 @@ class Several(Takes):
     def show(self, value: Any) -> str:
         """With commas between them."""
         return ",".join(map(str, value))
+
+
+@dataclass(frozen=True)
+class MadeBy(Takes):
+    """An object of a class whose module is not imported for that: who has one has imported it."""
+
+    module: str
+    name: str
+
+    @property
+    def words(self) -> str:
+        """What the object is."""
+        return f"an object of the class {self.name}"
+
+    def parse(self, value: Any, option: str) -> Any:
+        """The object itself."""
+        made = getattr(sys.modules.get(self.module), self.name, None)
+        if made is None or not isinstance(value, made):
+            raise self.refused(value, option)
+        return value
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from typing import Any
 from srsql.engine.catalog.layout import store_of
 from srsql.engine.errors import LinkableError, ReleaseError
 from srsql.engine.measures import MeasureRow
+from srsql.engine.parameters import MAX_LINKABLE
 from srsql.engine.release.request import release_options
-from srsql.engine.risk.linkability import MAX_LINKABLE, link, other_releases
+from srsql.engine.risk.linkability import link, other_releases
 from srsql.engine.store.statements import STORE, dotted, query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset

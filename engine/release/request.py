@@ -24,6 +24,7 @@ from srsql.engine.measures import MeasureRow
 from srsql.engine.models import DEFAULT_MODEL, MODELS, make_model
 from srsql.engine.models.base import SUPPRESS, GroupingModel
 from srsql.engine.parameters import (
+    MAX_LINKABLE,
     Parameter,
     declared,
     parameter,
@@ -44,7 +45,6 @@ from srsql.engine.parameters.takes import (
 )
 from srsql.engine.release.features.feature import Asked
 from srsql.engine.release.features.table import refuse
-from srsql.engine.risk.linkability import MAX_LINKABLE
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters, make_terms
 from srsql.engine.workers.carriers import ADDRESSES, Carrier
 from srsql.schemas.dataset import TERM_KEY
@@ -507,6 +507,16 @@ def release_options() -> dict[str, Option]:
     places = {keyword: place for place, keyword in enumerate(ORDER)}
     options.sort(key=lambda o: -1 if o.common else places.get(o.keyword, len(places)))
     return {option.keyword: option for option in options}
+
+
+def release_parameters() -> dict[str, Parameter]:
+    """The declarations of these options."""
+    return {name: option.parameter for name, option in release_options().items()}
+
+
+def ids_parameter() -> dict[str, Parameter]:
+    """The declaration of the option that says which ids are published."""
+    return {"ids": release_options()["ids"].parameter}
 
 
 def _of_models() -> list[tuple[Parameter, tuple[str, ...]]]:

@@ -21,7 +21,7 @@ from srsql.engine.parameters import Parameter, option_name, unknown_option
 from srsql.engine.release.features.feature import WithIds
 from srsql.engine.release.features.table import refuse
 from srsql.engine.release.memory import compared, inherited, need_consent_to_change, remember
-from srsql.engine.release.request import Request, make_request, release_options
+from srsql.engine.release.request import Request, ids_parameter, make_request, release_options
 from srsql.engine.release.terms import family_of
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
@@ -155,6 +155,11 @@ def series_options() -> dict[str, Parameter]:
         for name, option in release_options().items()
         if not option.first.of_run
     }
+
+
+def new_series_options() -> dict[str, Parameter]:
+    """The same and the ids, which are chosen once, when a series is made."""
+    return {**series_options(), **ids_parameter()}
 
 
 def every_series(warehouse: Warehouse) -> list[SeriesInfo]:

@@ -18,6 +18,7 @@ from sqlglot import exp
 from srsql.engine.catalog.layout import in_units, store_of
 from srsql.engine.catalog.releases import as_released, is_parted, perturbed_positions
 from srsql.engine.errors import AuditError
+from srsql.engine.parameters import SCOPES
 from srsql.engine.risk import linkability
 from srsql.engine.store.frames import Framed
 from srsql.engine.store.statements import column, create, query, table, union_all
@@ -25,8 +26,6 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
 TOPIC = "risk/joined_series"
-SCOPES = ("group", "match")
-"""Candidates are the cases that show the same region, or all whose region covers the target."""
 CASES, LINKS, TARGETS = "srsql_link_joined", "srsql_link_between", "srsql_link_target"
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Literal
 
 from sqlglot import exp
@@ -34,8 +33,6 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 TOPIC = "risk/linkability"
-MAX_LINKABLE = Fraction(1, 20)
-"""Share of rows that may link to another release of the quarter before somebody has to say yes."""
 Kind = Literal["other series", "earlier version", "other quarter of this series", "other dataset"]
 CASES, ITEMS = "srsql_link_case", "srsql_link_item"
 PAIRS = "srsql_link_pair"

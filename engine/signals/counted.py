@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from srsql.engine.catalog.levels import told_of_levels
+from srsql.engine.parameters import Missing
 from srsql.engine.signals import (
     Asked,
     dropped_cases,
@@ -14,7 +15,7 @@ from srsql.engine.signals import (
     replaced_quarters,
 )
 from srsql.engine.signals.cases import ORIGINAL
-from srsql.engine.signals.rules import Condition, Counting, Missing
+from srsql.engine.signals.rules import Condition, Counting
 from srsql.engine.store.warehouse import Warehouse
 
 

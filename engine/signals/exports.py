@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tomllib import TOMLDecodeError
-from typing import Any, Literal
+from typing import Any
 
 from sqlglot import exp
 
@@ -28,6 +28,7 @@ from srsql.engine.catalog.datasets import term_keys
 from srsql.engine.catalog.releases import staleness
 from srsql.engine.errors import SignalError
 from srsql.engine.measures import MeasureRow
+from srsql.engine.parameters import Form
 from srsql.engine.release.exposure import Consent, links_handed_on
 from srsql.engine.signals import Asked, Run, ask, weighed
 from srsql.engine.signals.cases import RELEASED, Scope, load_wanted, side_table
@@ -40,7 +41,6 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.hierarchy import Hierarchy, HierarchyError, load_hierarchy
 
-Form = Literal["pvda", "openebgm", "treescan"]
 COLUMNS = {"pvda": ("report_id", "drug", "event"), "openebgm": ("id", "var1", "var2")}
 STRATUM = "strat_"
 """What openEBGM knows a column of strata by."""

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from srsql.engine.parameters import DRAWS
 from srsql.engine.signals import ask, weighed
 from srsql.engine.signals.cases import ORIGINAL, RELEASED, load_wanted
 from srsql.engine.signals.counted import Counted, counted
@@ -27,8 +28,6 @@ from srsql.schemas import Dataset
 
 LEVEL = 0.05
 """Of p-values up to which a reaction is a signal."""
-DRAWS = 9999
-"""Tables that are drawn where nothing else is asked."""
 _AT_ONCE = 2_000_000
 """Cells of tables that are drawn at once."""
 

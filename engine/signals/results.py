@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Literal, overload
 
 import pyarrow as pa
 
-from srsql.engine.signals.rules import Condition, Missing
+from srsql.engine.parameters import Missing
+from srsql.engine.signals.rules import Condition
 from srsql.engine.store.frames import Framed
 
 Verdict = Literal["holds", "does not", "undecided"]

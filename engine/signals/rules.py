@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Literal
 
 from sqlglot import exp
 
 from srsql.engine.catalog.levels import Level
 from srsql.engine.errors import SignalError
+from srsql.engine.parameters import Missing
 from srsql.engine.store.statements import column
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Hierarchy, Qid
@@ -36,13 +36,6 @@ class Condition:
     """Inclusive."""
     sex: str | None = None
     """Label of a node of its hierarchy."""
-
-
-Missing = Literal["spread", "exclude"]
-Preset = Literal["suspects", "primary", "usual"]
-"""What the field counts: every suspect drug; the first suspect role alone; every suspect drug,
-without reactions that are indications of the case and without who lacks a value that is asked for.
-"""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from srsql.engine.store.statements import (
     source,
 )
 from srsql.schemas.outside import json_of, read_text
-from srsql.udfs import cache_folder
+from srsql.udfs.caches import cache_folder
 from srsql.udfs.register import register_udfs
 from srsql.version import __version__
 

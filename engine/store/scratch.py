@@ -32,7 +32,7 @@ from typing import Literal
 
 from srsql.engine.interruption import JOURNAL, LEFT
 from srsql.schemas.outside import open_plain, read_text
-from srsql.udfs import cache_folder
+from srsql.udfs.caches import cache_folder
 
 Kind = Literal["scratch", "copying", "unfinished"]
 """Beside a warehouse; a copy of one; an artifact."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from srsql.engine.errors import AdviseError
 from srsql.engine.models import DEFAULT_MODEL, MODELS
 from srsql.engine.models.base import SUPPRESS
-from srsql.engine.parameters import parameter, read_fields, strict_class
+from srsql.engine.parameters import Parameter, declared, parameter, read_fields, strict_class
 from srsql.engine.parameters.takes import Flag, Names, Real, Several, Whole
 from srsql.engine.release.request import release_options
 from srsql.engine.risk.singling_out import PERCENT
@@ -102,6 +102,11 @@ class Sweep:
     def __post_init__(self) -> None:
         """Refuse values that could not be read."""
         read_fields(self, AdviseError)
+
+
+def sweep_parameters() -> dict[str, Parameter]:
+    """What a sweep is made of, by keyword."""
+    return declared(Sweep)
 
 
 def settings(sweep: Sweep, models: tuple[str, ...]) -> list[Cell]:

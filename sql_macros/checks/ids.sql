@@ -27,7 +27,7 @@ strangers AS (
 ),
 
 everybody AS (
-    SELECT count(*) AS total FROM query_table(shown_id) AS s
+    SELECT count(s.id) AS total FROM query_table(shown_id) AS s
 ),
 
 figures AS (

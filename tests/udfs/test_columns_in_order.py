@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from srsql.udfs import by_first
+from srsql.udfs.columns import by_first
 
 
 @pytest.mark.parametrize("factor", [1, 3, 1000], ids=["dense", "near", "far apart"])

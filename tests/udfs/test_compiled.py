@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from srsql.udfs import UNSAFE, cache_folder, compiled, safe_folder, why_unsafe
+from srsql.udfs import compiled
+from srsql.udfs.caches import UNSAFE, cache_folder, safe_folder, why_unsafe
 
 pytestmark = pytest.mark.slow
 
@@ -107,9 +108,9 @@ def test_a_kernel_is_compiled_anew_when_another_module_that_it_calls_changes(
 
 
 COMPILES = """
-from srsql import udfs
+from srsql.udfs import caches
 told = []
-udfs.COMPILING.append(told.append)
+caches.COMPILING.append(told.append)
 from srsql.udfs.risk.double import double
 print(double(21), told)
 """

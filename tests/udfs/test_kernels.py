@@ -13,7 +13,7 @@ import pytest
 from srsql.udfs import kernels
 
 MODULE = """
-from srsql.udfs import COMPILING
+from srsql.udfs.caches import COMPILING
 from srsql.udfs.compiled import njit
 results = []
 @njit()

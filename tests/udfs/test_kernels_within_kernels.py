@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba.core import event
 
-from srsql.udfs import Ints
+from srsql.udfs.columns import Ints
 from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.passed import addressed, by_address
 

@@ -12,7 +12,7 @@ import pytest
 from numba.core.errors import NumbaError
 
 import srsql.udfs
-from srsql.udfs import Ints
+from srsql.udfs.columns import Ints
 from srsql.udfs.compiled import leaf, njit
 
 SOURCES = Path(srsql.udfs.__file__).parent

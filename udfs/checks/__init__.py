@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from srsql.udfs import by_first, numbers, places_of, rows_of, uncopied
+from srsql.udfs.columns import by_first, numbers, places_of, rows_of, uncopied
 
 _UNPROVED = pa.struct([("chunk_no", pa.int32()), ("known", pa.list_(pa.string()))])
 

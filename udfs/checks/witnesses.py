@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from srsql.udfs import Ints
 from srsql.udfs.checks.cuts import (
     ANONYMOUS,
     BROKEN,
@@ -33,6 +32,7 @@ from srsql.udfs.checks.cuts import (
     put,
     search_witness,
 )
+from srsql.udfs.columns import Ints
 from srsql.udfs.compiled import leaf, njit
 
 ROOM = 1 << 24

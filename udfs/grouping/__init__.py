@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from srsql.udfs import (
+from srsql.udfs.columns import (
     Ints,
     at_once,
     by_case,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints
+from srsql.udfs.columns import Ints
 from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import BoxTree, Waiting, as_int64, new_waiting
 from srsql.udfs.grouping_problem import Losses

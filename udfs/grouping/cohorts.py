@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints
+from srsql.udfs.columns import Ints
 from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import hull_loss, warm_up_boxes
 from srsql.udfs.grouping_problem import Attributes, Cases, Losses, integer_losses

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints
+from srsql.udfs.columns import Ints
 from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import BoxTree, as_int64, build_box_tree, hull_loss, warm_up_boxes
 from srsql.udfs.grouping.cells import (

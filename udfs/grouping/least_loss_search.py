@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from srsql.udfs import Ints
+from srsql.udfs.columns import Ints
 from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import BoxTree, as_int64, exact_order, hull_loss, near
 from srsql.udfs.grouping.cells import NONE, CellBounds, Cells

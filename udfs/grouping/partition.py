@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints
+from srsql.udfs.columns import Ints
 from srsql.udfs.compiled import njit
 from srsql.udfs.exact_search import as_int64, hull_loss, warm_up_boxes
 from srsql.udfs.grouping_problem import Attributes, Cases, Losses, integer_losses

@@ -24,7 +24,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints
+from srsql.udfs.columns import Ints
 from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import NEAR, exact_order
 from srsql.udfs.grouping_problem import Terms

@@ -26,7 +26,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints, at_once, numbered
+from srsql.udfs.columns import Ints, at_once, numbered
 from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import as_int64, warm_up_boxes
 from srsql.udfs.grouping.greedy import problem_of

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from srsql.udfs import Ints
+from srsql.udfs.columns import Ints
 from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import as_int64, hull_loss
 from srsql.udfs.grouping.members import Members, bits, keeps_bounds

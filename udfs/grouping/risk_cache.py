@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints
+from srsql.udfs.columns import Ints
 from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.exact_search import PRIME, as_int64, quotient, share_of
 from srsql.udfs.grouping.group_tree import Groups

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints, numbered
+from srsql.udfs.columns import Ints, numbered
 from srsql.udfs.compiled import leaf, njit
 
 BLOCK = 32

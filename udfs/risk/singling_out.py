@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints, numbered, places_of
+from srsql.udfs.columns import Ints, numbered, places_of
 from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.risk.holders import (
     BLOCK,

@@ -14,7 +14,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from srsql.udfs import Ints, by_first, fields, flat, lists, rows_of, struct_lists, uncopied
+from srsql.udfs.columns import (
+    Ints,
+    by_first,
+    fields,
+    flat,
+    lists,
+    rows_of,
+    struct_lists,
+    uncopied,
+)
 
 K, M, MAX_SIZE, JOINT = 3, 2, 6, 48
 """Parameters of the records below."""

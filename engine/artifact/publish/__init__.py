@@ -27,7 +27,6 @@ from srsql.engine.artifact.format import (
     SIGNATURE,
     SUMS,
     AnyManifest,
-    Format,
     Manifest,
     Stated,
     file_digest,
@@ -61,6 +60,7 @@ from srsql.engine.checks.secrets import need_published_pseudonyms
 from srsql.engine.errors import PublishError, UnsafeArtifactError, one_line
 from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
+from srsql.engine.parameters import STORAGE_VERSION, Format
 from srsql.engine.release.exposure import Consent, links_handed_on
 from srsql.engine.release.request import is_range, range_ends
 from srsql.engine.store.database_file import need_usable
@@ -78,8 +78,6 @@ from srsql.schemas.outside import json_of, read_bytes, read_text
 Progress = Callable[[str], None]
 FORMATS: tuple[str, ...] = get_args(Format)
 CASE_IDS = ("as-released", "pseudonym")
-STORAGE_VERSION = "v1.4.0"
-"""The oldest DuckDB still in use that reads our Parquet and whose files all later ones read."""
 KEY_BYTES = 64
 _STORAGE = re.compile(r"v\d+\.\d+\.\d+|latest")
 

@@ -37,7 +37,6 @@ from srsql.engine.artifact.format import (
     AnyManifest,
     Attribute,
     Counts,
-    Format,
     Manifest,
     QidSetClaim,
     QuarterManifest,
@@ -56,6 +55,7 @@ from srsql.engine.catalog.series import IMPORTED, ORIGINAL, PSEUDONYM
 from srsql.engine.errors import PublishError, printable
 from srsql.engine.models import MODELS
 from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
+from srsql.engine.parameters import Format
 from srsql.engine.shapes import shape_of
 from srsql.engine.store.statements import query, table
 from srsql.engine.store.warehouse import Warehouse

@@ -34,7 +34,6 @@ from srsql.engine.artifact.format import (
     LONGEST_TERM,
     QUARTER,
     Column,
-    Format,
     Manifest,
     ShownCases,
     Table,
@@ -51,6 +50,7 @@ from srsql.engine.checks import Evidence
 from srsql.engine.checks.lineage import Source, check_lineage, origins_of
 from srsql.engine.checks.published_text import accepted_ids, text_fault
 from srsql.engine.errors import CheckFailedError, PublishError, UnsafeArtifactError
+from srsql.engine.parameters import Format
 from srsql.engine.release.ids import pseudonym
 from srsql.engine.release.views import serials, table_queries
 from srsql.engine.shapes import shape_of

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.audit.audit import Audit
-from srsql.engine.audit.plan import SCOPES
 from srsql.engine.catalog.series import Ids
 from srsql.engine.errors import WarehouseError
 from srsql.engine.extras.synth import quarter_range, synthesize
+from srsql.engine.parameters import SCOPES
 from srsql.engine.store.database_file import NOW, Wait, need_usable
 
 FIRST, LAST = "2011Q1", "2011Q4"
