@@ -28,6 +28,7 @@ from srsql.engine.catalog.releases import (
 from srsql.engine.catalog.series import IMPORTED, PER_QUARTER, find_series
 from srsql.engine.errors import SignalError
 from srsql.engine.models import made_shape
+from srsql.engine.parameters import Missing
 from srsql.engine.shapes import shape_of
 from srsql.engine.shapes.regions import ROWS, Statement, Told
 from srsql.engine.signals.cases import (
@@ -62,7 +63,6 @@ from srsql.engine.signals.rules import (
     Condition,
     Counting,
     Interval,
-    Missing,
     Rule,
     intervals,
 )
