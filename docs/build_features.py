@@ -26,7 +26,7 @@ from srsql.schemas import load_dataset
 PAGE = Path(__file__).with_name("features.md")
 WAY = Path(__file__).with_name("architecture.md")
 LISTED = re.compile(
-    r"(?<=<!-- stages, written by docs/build_features.py -->\n).*(?=<!-- end)", re.S
+    r"(?<=<!-- stages, by docs/build_features.py -->\n).*(?=<!-- end of stages -->)", re.DOTALL
 )
 PASSED_BY = ("catalog", "release.request", "release.stages", "store")
 """What stages call to be stages at all, or to look something up: the list leaves these out."""
