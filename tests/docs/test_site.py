@@ -117,7 +117,7 @@ def test_a_block_with_the_name_of_a_file_has_it_as_its_title(pages: ModuleType) 
     assert shown == '```toml title="srsql.toml"\nx = 1\n```'
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/architecture.md"])
+@pytest.mark.parametrize("page", ["docs/guide.md", "docs/architecture.md"])
 def test_the_flowcharts_of_the_pages_are_drawn(pages: ModuleType, page: str) -> None:
     (chart,) = MERMAID.findall((ROOT / page).read_text(encoding="utf-8"))
     root = ElementTree.fromstring(pages.drawn(chart))
