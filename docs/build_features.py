@@ -1,4 +1,5 @@
-"""Writes docs/features.md from the registries of features and stages: what goes with what.
+"""Writes docs/features.md from the registries of features and stages: what goes with what; and the
+list of stages in docs/architecture.md.
 
 Run ``python docs/build_features.py`` after a change; a test fails while the page is stale.
 """
@@ -6,8 +7,10 @@ Run ``python docs/build_features.py`` after a change; a test fails while the pag
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from srsql.engine.checks.registry import CHECKS
@@ -21,6 +24,12 @@ from srsql.engine.release.stages.registry import STAGES
 from srsql.schemas import load_dataset
 
 PAGE = Path(__file__).with_name("features.md")
+WAY = Path(__file__).with_name("architecture.md")
+LISTED = re.compile(
+    r"(?<=<!-- stages, by docs/build_features.py -->\n).*(?=<!-- end of stages -->)", re.DOTALL
+)
+PASSED_BY = ("catalog", "release.request", "release.stages", "store")
+"""What stages call to be stages at all, or to look something up: the list leaves these out."""
 HEAD = """\
 # Features: what a release can be asked for, and what goes with what
 
@@ -76,6 +85,40 @@ def _stages() -> str:
     ]  # fmt: skip
     head = ("stage", "what happens", "function", "for", "reads", "hands on")
     return "\n" + _table(head, rows) + "\n"
+
+
+def way() -> str:
+    """The text of the architecture, with the stages as they are."""
+    rows = []
+    for title, listed in groupby(STAGES, lambda stage: stage.title):
+        stages = list(listed)
+        (file,) = {stage.run.__module__.rpartition(".")[2] for stage in stages}
+        calls = dict.fromkeys(name for stage in stages for name in _called(stage.run))
+        places = ", ".join(f"`{name.replace('.', '/')}.py`" for name in calls)
+        does = " ".join(stage.does for stage in stages)
+        named = f"`{file}.py`: {places}" if places else f"`{file}.py`"
+        rows.append(f"1. **{title.partition(' (')[0]}** ({named}). {does}\n")
+    return LISTED.sub(lambda _: f"\n{''.join(rows)}\n", WAY.read_text(encoding="utf-8"))
+
+
+def _called(run: Callable[..., object]) -> Iterator[str]:
+    """Modules of the engine that a function takes names from, itself or by others of its module."""
+    for name in _names(run.__code__):
+        found = run.__globals__.get(name)
+        module = str(getattr(found, "__module__", "")).removeprefix("srsql.engine.")
+        if found is run or not str(getattr(found, "__module__", "")).startswith("srsql.engine."):
+            continue
+        if found.__module__ == run.__module__:
+            yield from _called(found) if hasattr(found, "__code__") else ()
+        elif "." in module and not module.startswith(PASSED_BY):
+            yield module
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _names(part)
 
 
 def _only(stage: str) -> str:
@@ -144,3 +187,4 @@ def _entry(feature: Feature) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
+    WAY.write_text(way(), encoding="utf-8")

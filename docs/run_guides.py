@@ -42,8 +42,8 @@ from srsql.engine.console import progress
 
 HERE = Path(__file__).parent
 PAGES = (
-    "README.md",
     "walkthrough.md",
+    "analysts.md",
     "commands.md",
     "embedding.md",
     "configuration.md",
@@ -75,11 +75,6 @@ class Run:
     """The page with the actual outputs in the place of those it shows."""
     wrong: list[str] = field(default_factory=list)
     """What differs: the block, what the page shows, what came out."""
-
-
-def path_of(name: str) -> Path:
-    """Where a page is: the README stands above the others."""
-    return HERE.parent / name if name == "README.md" else HERE / name
 
 
 def run_page(page: Path, folder: Path) -> Run:
@@ -255,7 +250,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="srsql-guides-") as folder:
         make_demo(Path(folder))
         for name in pages:
-            page = path_of(Path(name).name)
+            page = HERE / Path(name).name
             with prepared(Path(folder)) as place:
                 found = run_page(page, place)
             if update:

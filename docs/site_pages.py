@@ -32,6 +32,8 @@ PAGES = {
     "docs/notebooks/steward.ipynb": "notebooks/steward.md",
 }
 """Pages that docs/ does not hold as Markdown -> where they are on the site."""
+LEFT_OUT = ("docs/decisions/archive.md",)
+"""Pages of the project that the site does not have (``exclude_docs`` of mkdocs.yml)."""
 OFFERED = (".ipynb", ".qmd")
 """Kinds of files that such a page offers as they are."""
 SOURCES = {uri: source for source, uri in PAGES.items()}
@@ -85,7 +87,7 @@ def relinked(markdown: str, source: str, uri: str) -> str:
         path = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
         if path in PAGES:
             place = PAGES[path]
-        elif path.startswith("docs/"):
+        elif path.startswith("docs/") and path not in LEFT_OUT:
             place = path.removeprefix("docs/")
         elif path.startswith("integrations/"):
             place = path

@@ -14,3 +14,13 @@ def test_the_page_of_features_is_the_one_that_the_registries_generate() -> None:
     assert text == builder.page()
     for told in (*STAGES, *FEATURES):
         assert told.does in text
+
+
+def test_the_way_of_a_quarter_in_the_architecture_is_the_list_of_stages() -> None:
+    builder = load(DOCS / "build_features.py")
+    text = builder.WAY.read_text(encoding="utf-8")
+    assert text == builder.way()
+    places = [text.index(f"\n1. **{stage.title.partition(' (')[0]}** ") for stage in STAGES]
+    assert places == sorted(places)
+    for stage in STAGES:
+        assert stage.does in text

@@ -26,7 +26,7 @@ def test_every_guide_runs_from_top_to_bottom_and_shows_its_real_outputs(
     wrong = []
     for name in guides.PAGES:
         with guides.prepared(tmp_path) as folder:
-            wrong += guides.run_page(guides.path_of(name), folder).wrong
+            wrong += guides.run_page(DOCS / name, folder).wrong
     assert not wrong, "\n\n".join([*wrong, "python docs/run_guides.py --update writes them anew"])
 
 

@@ -1,4 +1,4 @@
-"""The README's first screen tells what is protected, what is not, and measured figures."""
+"""The README is short, and tells what is protected, what is not, and measured figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MODELS = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
-FIRST_SCREEN = README.partition("    python3 -m venv")[0]
+WALK = (ROOT / "docs" / "walkthrough.md").read_text(encoding="utf-8")
+INSTALLING = re.compile(r"^    python3 -m venv .*$", re.MULTILINE)
 
 
 def table(text: str, head: str) -> dict[str, list[str]]:
@@ -18,23 +19,41 @@ def table(text: str, head: str) -> dict[str, list[str]]:
     return {name: cells for name, *cells in rows}
 
 
-def test_what_is_protected_and_what_is_not_stands_before_the_commands() -> None:
+def test_it_says_what_it_is_how_to_try_it_for_whom_and_what_it_does_not_protect_in_this_order() -> (
+    None
+):
     places = [
-        FIRST_SCREEN.index(words)
+        README.index(words)
         for words in (
-            "lead to no fewer than *k* cases",
-            "**What it does not protect.**",
+            "match at least *k* cases",
+            "    python3 -m venv",
             "](docs/attack.svg)",
-            "**Beside other anonymizers**",
+            "\n## Who it is for\n",
+            "\n## What it protects\n",
+            "\n## What it does not protect\n",
+            "\n## Beside other anonymizers\n",
         )
     ]
     assert places == sorted(places)
+    assert len(README.split()) <= 900
+
+
+def test_two_commands_install_it() -> None:
+    demo, tests = INSTALLING.findall(README)
+    assert demo.endswith("&& .venv/bin/srsql demo")
+    assert tests.endswith("&& .venv/bin/pytest -n 2")
+
+
+def test_what_the_demo_prints_is_what_the_walk_through_runs() -> None:
+    shown = README.split("```text\n")[1].split("```")[0]
+    printed = WALK.split("$ srsql demo srsql-demo\n")[1].split("```")[0]
+    assert shown in printed
 
 
 def test_the_losses_of_other_anonymizers_are_the_measured_ones() -> None:
     measured = table(MODELS, "loss, k = 5")
     sizes = measured["loss, k = 5"]
-    shown = table(FIRST_SCREEN, "loss")
+    shown = table(README, "loss")
     columns = [sizes.index(size) for size in ("10,000", "100,000", "2,958", "30,317")]
     assert [size.split()[0] for size in shown.pop("loss")] == [sizes[place] for place in columns]
     del shown["---"]
@@ -43,8 +62,8 @@ def test_the_losses_of_other_anonymizers_are_the_measured_ones() -> None:
 
 
 def test_the_shares_of_a_real_release_are_the_measured_ones() -> None:
-    told = " ".join(FIRST_SCREEN.split())
-    (lost,) = re.findall(r"give up (\S+ %) of the detail", told)
+    told = " ".join(README.split())
+    (lost,) = re.findall(r"lose (\S+ %) of their detail", told)
     (alone,) = re.findall(r"single case for (\S+ %) of those", told)
     assert f"lost {lost} of the detail of age, weight and sex (NIL)" in MODELS
     measured = table(MODELS, "share of the cases that have such items")

@@ -38,11 +38,24 @@ def pages() -> Iterator[ModuleType]:
     del sys.modules["site_pages"], sys.modules["flowchart"]
 
 
+def own_pages(pages: ModuleType) -> list[str]:
+    """Those that docs/ holds as Markdown, but what the site leaves out."""
+    found = (path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+    return [uri for uri in found if f"docs/{uri}" not in pages.LEFT_OUT]
+
+
+def test_what_the_site_leaves_out_is_there_and_excluded(pages: ModuleType) -> None:
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    excluded = settings.split("exclude_docs: |\n")[1].split("\ntheme:")[0].split()
+    for page in pages.LEFT_OUT:
+        assert (ROOT / page).is_file()
+        assert page.removeprefix("docs") in excluded
+
+
 def test_every_page_is_in_the_navigation_once(pages: ModuleType) -> None:
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     named = re.findall(r"^ +- (?:[^:\n]+: )?([\w/-]+\.md)$", settings, re.MULTILINE)
-    there = [path.name for path in DOCS.glob("*.md")]
-    assert sorted(named) == sorted([*there, *pages.PAGES.values()])
+    assert sorted(named) == sorted([*own_pages(pages), *pages.PAGES.values()])
 
 
 def test_every_page_that_stands_elsewhere_is_there(pages: ModuleType) -> None:
@@ -66,6 +79,7 @@ def test_a_steward_an_analyst_and_an_auditor_find_their_way_in_one_click(
         ("README.md", "overview.md", "![p](docs/attack.svg)", "![p](attack.svg)"),
         ("README.md", "overview.md", "[a\nb](docs/models.md)", "[a\nb](models.md)"),
         ("README.md", "overview.md", "see [it](LICENSE)", "see it"),
+        ("docs/decisions.md", "decisions.md", "the [archive](decisions/archive.md)", "the archive"),
         ("docs/guide.md", "guide.md", "[r](../README.md#a)", "[r](overview.md#a)"),
         ("docs/notebooks/a.ipynb", "notebooks/a.md", "[g](../guide.md)", "[g](../guide.md)"),
         ("integrations/dagster/README.md", "integrations/dagster.md", "[f](srsql_quarters.py)",
@@ -103,7 +117,7 @@ def test_a_block_with_the_name_of_a_file_has_it_as_its_title(pages: ModuleType) 
     assert shown == '```toml title="srsql.toml"\nx = 1\n```'
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/architecture.md"])
+@pytest.mark.parametrize("page", ["docs/guide.md", "docs/architecture.md"])
 def test_the_flowcharts_of_the_pages_are_drawn(pages: ModuleType, page: str) -> None:
     (chart,) = MERMAID.findall((ROOT / page).read_text(encoding="utf-8"))
     root = ElementTree.fromstring(pages.drawn(chart))
@@ -166,7 +180,7 @@ def test_lists_tables_and_code_are_taken_for_what_they_are(site: Path) -> None:
 def test_the_search_finds_every_page(site: Path, pages: ModuleType) -> None:
     documents = json.loads((site / "search" / "search_index.json").read_text())["docs"]
     places = {document["location"].partition("#")[0] for document in documents}
-    named = [*(path.name for path in DOCS.glob("*.md")), *pages.PAGES.values()]
+    named = [*own_pages(pages), *pages.PAGES.values()]
     assert places == {"" if uri == "index.md" else f"{uri.removesuffix('.md')}/" for uri in named}
 
 

@@ -29,6 +29,39 @@ QUESTIONS = {
         "sql_macros/checks/released_rows.sql": r"MACRO srsql\.check_k\(",
         "sql_macros/artifact/queries/row_checks.sql": r"^-- name: k$",
     },
+    "Where is a released count bounded when a region straddles a limit?": {
+        "engine/query/count_bounds.py": r"^def compose_count_bounds\(",
+    },
+    "Where does a case that waited enter the next period?": {
+        "engine/catalog/waiting.py": r"^def with_waiting\(",
+        "engine/release/stages/opening.py": r"^def open_release\(",
+    },
+    "Where is an unclosed quote rejected?": {
+        "sql_macros/ingest/steps/quoted_lines.sql": r"TEMP TABLE srsql_quoted_line ",
+    },
+    "Which stage decides what is withheld?": {
+        "engine/grouping/patterns.py": r"^FOR_WANT_OF_A_GROUP = ",
+        "engine/grouping/feasibility.py": r"^def drop_withheld\(",
+    },
+    "What is a published column of a whole-row release?": {
+        "engine/release/views.py": r"^def _cluster_rows\(",
+        "engine/catalog/layout.py": r"^COLUMNS = \{\n    CLUSTERS:",
+    },
+    "What may not be combined with --max-delay?": {
+        "engine/release/features/hold_back.py": r"^HOLD_BACK = ",
+    },
+    "Where is the ledger charged?": {
+        "engine/grouping/perturbation.py": r"^def charge_quarter\(",
+    },
+    "Which file says that ppms-stay withstands P?": {
+        "engine/models/bounding.py": r"^class PpmsStay\(",
+    },
+    "How does forget know the tables that hold a case?": {
+        "engine/steward/forget.py": r"^RENAMINGS = ",
+    },
+    "Where does the page get its bounds of models?": {
+        "engine/extras/verifier_page/page/checks.js": r"^const BOUNDS_OF_MODELS = ",
+    },
 }
 """Question -> file -> the definition that answers it, which stands in that file alone."""
 GUIDES = ("docs/architecture.md", "CONTRIBUTING.md")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -53,3 +54,15 @@ def test_every_pattern_of_data_finds_something() -> None:
     for package, patterns in setuptools()["package-data"].items():
         for pattern in patterns:
             assert any(folder_of(package).glob(pattern)), f"{package}: {pattern}"
+
+
+def test_the_version_is_one_wherever_it_is_told() -> None:
+    """The package's, that of the citation, of the dbt package, and the newest of the changelog."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest, day = re.findall(r"^## (\d[\d.]*) - (\S+)$", changelog, re.MULTILINE)[0]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    project = (ROOT / "integrations" / "dbt" / "dbt_project.yml").read_text(encoding="utf-8")
+    assert newest == declared["version"]
+    assert f"\nversion: {newest}\ndate-released: {day}\n" in citation
+    assert f'\nversion: "{newest}"\n' in project
