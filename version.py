@@ -1,3 +1,3 @@
 """The version of the package: the build reads it here, so that nobody has to ask the installer."""
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
