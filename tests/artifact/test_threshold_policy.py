@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -12,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from srsql.engine.artifact.format import Manifest
-from srsql.engine.artifact.verify.declarations import (
+from srsql.engine.artifact.verify.frequency import (
     LEVELS,
     RankedValue,
     least_hidden,
@@ -83,6 +85,75 @@ def test_without_withheld_cases_every_other_threshold_is_refused(
     faults, unknown = policy_verdict(manifest(len(released), 0), other)
     assert bool(faults) == (other != values)
     assert unknown == []
+
+
+SPELLED = st.lists(
+    st.frozensets(st.sampled_from(["".join(w) for w in product("aA", "bB", "cdefgh")]), max_size=4),
+    max_size=40,
+)
+
+
+def of_terms(cases: list[frozenset[str]]) -> list[frozenset[str]]:
+    return [frozenset(map(str.lower, case)) for case in cases]
+
+
+def by_both(cases: list[frozenset[str]]) -> dict[str, Fraction]:
+    """The stricter of the term's place and of its commonest spelling's (SPEC section 2)."""
+    of_term, of_spelling = by_frequency(of_terms(cases)), by_frequency(cases)
+    counts = Counter(spelling for case in cases for spelling in case)
+    commonest: dict[str, str] = {}
+    for spelling in sorted(counts, key=lambda spelling: (-counts[spelling], spelling)):
+        commonest.setdefault(spelling.lower(), spelling)
+    return {term: min(of_term[term], of_spelling[commonest[term]]) for term in of_term}
+
+
+def shown_with_spellings(
+    released: list[frozenset[str]], theta: dict[str, Fraction]
+) -> tuple[list[RankedValue], list[tuple[str, int]]]:
+    counts = Counter(spelling for case in released for spelling in case)
+    found = []
+    for value in shown(of_terms(released), theta):
+        own = {s: n for s, n in counts.items() if s.lower() == value.value}
+        spelling = min(own, key=lambda s: (-own[s], s))
+        found.append(replace(value, spelling=spelling, spelled=own[spelling]))
+    return found, list(counts.items())
+
+
+@pytest.mark.slow
+@given(released=SPELLED, withheld=SPELLED)
+def test_thresholds_by_terms_and_spellings_are_never_refused(
+    released: list[frozenset[str]], withheld: list[frozenset[str]]
+) -> None:
+    theta = by_both([*released, *withheld])
+    values, spellings = shown_with_spellings(released, theta)
+    faults, unknown = policy_verdict(manifest(len(released), len(withheld)), values, spellings)
+    assert faults == []
+    assert bool(unknown) == bool(values and withheld)
+
+
+@pytest.mark.slow
+@given(released=SPELLED, change=st.data())
+def test_without_withheld_cases_every_other_threshold_of_spelled_terms_is_refused(
+    released: list[frozenset[str]], change: st.DataObject
+) -> None:
+    values, spellings = shown_with_spellings(released, by_both(released))
+    levels = st.lists(st.sampled_from(LEVELS), min_size=len(values), max_size=len(values))
+    other = [replace(v, theta=level) for v, level in zip(values, change.draw(levels), strict=True)]
+    faults, unknown = policy_verdict(manifest(len(released), 0), other, spellings)
+    assert bool(faults) == (other != values)
+    assert unknown == []
+
+
+def test_a_term_whose_count_and_spelling_stay_ahead_keeps_its_threshold() -> None:
+    values = [RankedValue(f"a{n}", LEVELS[1], 1, f"A{n}", 1) for n in range(18)]
+    often = RankedValue("often", LEVELS[2], 9, "OFTEN", 9)
+    seldom = RankedValue("seldom", LEVELS[0], 3, "SELDOM", 3)
+    told = manifest(40, 5)
+    (fault, *_), _ = policy_verdict(told, [*values, often, seldom], [("OFTEN", 9)])
+    assert fault.startswith("often, which 9 cases hold, has the threshold 1/5, and seldom, which 3")
+    spread = replace(often, spelled=8)  # five withheld cases may lift SELDOM to the same number
+    faults, _ = policy_verdict(told, [*values, spread, seldom], [("OFTEN", 8)])
+    assert not any("seldom" in fault for fault in faults)
 
 
 def test_all_thresholds_one_need_nine_values_of_withheld_cases_for_each_that_is_released() -> None:

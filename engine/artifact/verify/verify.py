@@ -67,13 +67,12 @@ from srsql.engine.artifact.verify.contradictions import (
 from srsql.engine.artifact.verify.declarations import (
     declaration_faults,
     declaration_not_shown,
-    policy_verdict,
-    ranked_values,
     same_text,
     shipped_dataset,
 )
 from srsql.engine.artifact.verify.derivations import derived_check
 from srsql.engine.artifact.verify.files import check_files, read_hierarchies, read_thresholds
+from srsql.engine.artifact.verify.frequency import policy_verdict, ranked_values, spelling_cases
 from srsql.engine.artifact.verify.qid_sets import keep_set_regions, new_cases_by_set, sets_check
 from srsql.engine.artifact.verify.reading import (
     check_tables,
@@ -315,7 +314,8 @@ def _check_claims(
     unproved += declaration_not_shown(manifest)
     if manifest.report_table is not None:
         values = ranked_values(con)
-        faults, unknown = policy_verdict(manifest, values)
+        spellings = spelling_cases(con) if manifest.term_key else []
+        faults, unknown = policy_verdict(manifest, values, spellings)
         checks.append(Check("policy", faults, len(values)))
         unproved += unknown
     return unproved
