@@ -123,12 +123,22 @@ def _made(target: Path, kind: Kind) -> tuple[Path, int]:
         _note(path)
         path.mkdir(mode=0o700)
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        with suppress(OSError):  # a file system without locks: the number of the process counts
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        with suppress(OSError):
-            if path.stat().st_ino == os.fstat(handle).st_ino:
-                return path, handle
-        os.close(handle)  # somebody took it for a leftover before it was held
+        if _held(path, handle):
+            return path, handle
+        os.close(handle)
+
+
+def _held(path: Path, handle: int) -> bool:
+    """Hold what this process has just made; false: somebody took it for a leftover before."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:  # who has it is about to remove it
+        return False
+    except OSError:
+        pass  # a file system without locks: the number of the process counts
+    with suppress(OSError):
+        return path.stat().st_ino == os.fstat(handle).st_ino
+    return False
 
 
 def _remove(path: Path, handle: int, process: int) -> None:
@@ -216,13 +226,10 @@ def _registered(folder: Path) -> tuple[Path, int]:
     while True:
         file = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
         handle = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o600)
-        with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        with suppress(OSError):
-            if file.stat().st_ino == os.fstat(handle).st_ino:
-                atexit.register(_forget_notes, file, os.getpid())
-                return file, handle
-        os.close(handle)  # somebody took it for that of a dead process before it was held
+        if _held(file, handle):
+            atexit.register(_forget_notes, file, os.getpid())
+            return file, handle
+        os.close(handle)
 
 
 def _forget_notes(file: Path, process: int) -> None:
@@ -399,13 +406,9 @@ def put_beside(file: Path, *, private: bool = True, over: bool = True) -> Iterat
     if not over and os.path.lexists(file):
         raise _exists(file)
     remove_leftovers(file)
-    beside = file.with_name(f".{file.name}.{os.getpid()}-{secrets.token_hex(4)}")
-    _note(beside)
-    handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666)
+    beside, handle = _made_beside(file, 0o600 if private else 0o666)
     LEFT.add(str(beside))
     try:
-        with suppress(OSError):  # held: nobody takes it for what a dead process left
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield beside
         if over:
             os.replace(beside, file)
@@ -417,6 +420,18 @@ def put_beside(file: Path, *, private: bool = True, over: bool = True) -> Iterat
         with suppress(OSError):
             beside.unlink()
         LEFT.discard(str(beside))
+
+
+def _made_beside(file: Path, mode: int) -> tuple[Path, int]:
+    """A new file beside another, and the handle that holds it: nobody takes it for what a dead
+    process left."""
+    while True:
+        beside = file.with_name(f".{file.name}.{os.getpid()}-{secrets.token_hex(4)}")
+        _note(beside)
+        handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+        if _held(beside, handle):
+            return beside, handle
+        os.close(handle)
 
 
 @contextmanager

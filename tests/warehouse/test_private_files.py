@@ -256,3 +256,45 @@ def test_a_source_whose_names_are_not_text_is_read(tmp_path: Path) -> None:
 
     odd = tmp_path / "DEMO11\udcffQ3.txt"
     assert sources._text(odd.name) == "DEMO11\\xffQ3.txt"
+
+
+def taken_once(below: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Whoever makes something in a folder finds the first one held by a process that cleans up."""
+    others: list[int] = []
+    flock = scratch.fcntl.flock
+
+    def taken(handle: int, how: int) -> None:
+        if not others and os.readlink(f"/proc/self/fd/{handle}").startswith(str(below)):
+            others.append(os.open(f"/proc/self/fd/{handle}", os.O_RDONLY))
+            flock(others[0], how)
+        flock(handle, how)
+
+    monkeypatch.setattr(scratch.fcntl, "flock", taken)
+    return others
+
+
+def test_what_a_cleaning_process_has_taken_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = taken_once(tmp_path, monkeypatch)
+    with private_folder(tmp_path / "target") as folder:
+        assert [path.name for path in tmp_path.iterdir() if path != folder] != []  # the cleaner's
+        (folder / "file").touch()
+        handle = os.open(folder, os.O_RDONLY)
+        with pytest.raises(BlockingIOError):
+            scratch.fcntl.flock(handle, scratch.fcntl.LOCK_EX | scratch.fcntl.LOCK_NB)
+        os.close(handle)
+    os.close(others.pop())
+
+
+def test_a_file_that_a_cleaning_process_has_taken_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = taken_once(tmp_path, monkeypatch)
+    with scratch.put_beside(tmp_path / "answer") as beside:
+        for path in tmp_path.iterdir():
+            if path != beside:
+                path.unlink()  # what the cleaner does with what it has taken
+        beside.write_text("whole")
+    assert (tmp_path / "answer").read_text() == "whole"
+    os.close(others.pop())
