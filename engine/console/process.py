@@ -58,8 +58,11 @@ def need_text(arguments: Sequence[str]) -> None:
 def told_of_compiling(tell: Callable[[str], None]) -> Iterator[None]:
     """While this lasts, who is told takes a line for each kernel that has to be compiled."""
 
+    done: list[str] = []
+
     def told(kernel: str) -> None:
-        tell(f"compiling (first use) {kernel.strip('_').replace('_', ' ')}")
+        done.append(kernel)
+        tell(f"preparing for this machine, once: part {len(done)}")
 
     COMPILING.append(told)
     try:

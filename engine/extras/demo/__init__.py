@@ -13,13 +13,18 @@ from srsql.engine.audit.audit import Audit
 from srsql.engine.catalog.series import Ids
 from srsql.engine.errors import WarehouseError
 from srsql.engine.extras.synth import quarter_range, synthesize
+from srsql.engine.models import DEFAULT_MODEL, MODELS
 from srsql.engine.parameters import SCOPES
+from srsql.engine.risk import singling_out
 from srsql.engine.store.database_file import NOW, Wait, need_usable
+from srsql.udfs.kernels import loading_kernels
 
 FIRST, LAST = "2011Q1", "2011Q4"
 CASES = 2000
 SEED = 2011
 K = 5
+MEASURES = (singling_out.KERNELS, "srsql.udfs.risk.nearest_records")
+"""Kernels of what is measured of a release."""
 
 QUERY = """\
 SELECT g.drugname, r.pt, count(DISTINCT r.caseid) AS cases
@@ -76,6 +81,13 @@ def run_demo(
     if folder.exists() and any(folder.iterdir()) and not (db.exists() or data.exists()):
         raise WarehouseError(f"{folder} is not empty: give the demo a folder of its own")
     data.mkdir(parents=True, exist_ok=True)
+    with loading_kernels((*MODELS[DEFAULT_MODEL](k=K).kernels, *MEASURES)):
+        return _made(folder, data, db, progress, ids, wait)
+
+
+def _made(
+    folder: Path, data: Path, db: Path, progress: Callable[[str], None], ids: Ids | None, wait: Wait
+) -> Demo:
     quarters = quarter_range(FIRST, LAST)
     progress("writing synthetic quarters")
     files = synthesize(data, quarters, cases=CASES, seed=SEED)
