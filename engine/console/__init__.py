@@ -45,6 +45,8 @@ class Table:
     rows: Iterable[Sequence[str]]
 
 
+LONG_CHOICES = 60
+"""Letters of a list of choices from which on the help has it in words."""
 ROWS_AT_ONCE = 1_000
 """Of a CSV, so that a long one is never in memory as a whole."""
 Parts = Iterator[str | Table]
@@ -276,17 +278,21 @@ def option(name: str, told: Parameter) -> Callable[[Command], Command]:
         help_text = _sentence(told.help)
         return click.option(told.option, name, cls=kind, is_flag=True, help=help_text)
     shown = "" if told.usual or told.required else told.shown_default
-    default: dict[str, Any] = {"default": shown} if shown else {}  # None would count as given
+    about: dict[str, Any] = {"default": shown} if shown else {}  # None would count as given
+    help_text = _sentence(told.help)
+    if isinstance(told.takes, OneOf) and len("|".join(told.takes.choices)) > LONG_CHOICES:
+        about["metavar"] = told.keyword.upper()
+        help_text += f" One of {', '.join(told.takes.choices)}."
     return click.option(
         told.option,
         *told.aliases,
         name,
         cls=kind,
         type=type_of(told.takes),
-        **default,
+        **about,
         required=told.required,
         show_default=bool(shown),
-        help=_sentence(told.help) + (f"  [default: {told.usual}]" if told.usual else ""),
+        help=help_text + (f"  [default: {told.usual}]" if told.usual else ""),
     )
 
 

@@ -21,6 +21,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from srsql.engine.console import sections
 from srsql.engine.errors import SrsqlError, printable
 from srsql.engine.store.frames import Framed, as_frame
 from srsql.engine.store.scratch import put_beside
@@ -262,12 +263,22 @@ class Command(click.Command):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._help_all = sections.help_all_option()
         if any(param.name == "as_json" for param in self.params):
             known = {name for param in self.params for name in param.opts}
             self.params += [made for made in _options(self.name) if made.opts[0] not in known]
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its parameters, with the two that show its help."""
+        return [*super().get_params(ctx), self._help_all]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write its options in sections."""
+        sections.write_options(ctx, formatter)
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; keep the form for whatever prints the answer."""
+        ctx.meta[sections.WORDS] = tuple(args)
         rest = super().parse_args(ctx, args)
         if _is_typed(ctx, "as_json") or (
             _is_typed(ctx, "shown_as") and ctx.params["shown_as"] == "json"
@@ -304,6 +315,15 @@ class Group(click.Group):
     context_class = _Context
     command_class = Command
     group_class = type
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write its options, and its commands under headings."""
+        self.format_commands(ctx, formatter)
+        sections.write_options(ctx, formatter)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write its commands."""
+        sections.write_commands(self, formatter)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what else there is to say, and the examples."""
@@ -343,19 +363,9 @@ def _options(command: str | None) -> list[click.Option]:
     ]
 
 
-def command_words(ctx: click.Context) -> str:
-    """The words of the command after ``srsql``."""
-    words: list[str] = []
-    at: click.Context | None = ctx
-    while at is not None and at.parent is not None:
-        words.insert(0, str(at.info_name))
-        at = at.parent
-    return " ".join(words)
-
-
 def write_examples(ctx: click.Context, formatter: click.HelpFormatter) -> None:
     """Write the examples of the command whose help is shown."""
-    if lines := EXAMPLES.get(command_words(ctx)):
+    if lines := EXAMPLES.get(sections.command_words(ctx)):
         with formatter.section("Examples"):
             for line in lines:
                 formatter.write(f"{'':{formatter.current_indent}}{line}\n")
