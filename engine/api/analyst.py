@@ -30,6 +30,10 @@ class _Reader(Engine):
     def __init__(self, found: Opened) -> None:
         self.warehouse, self._dataset, self._found = found.warehouse, None, found
 
+    def _periods_of(self, dataset: Name = None) -> list[str]:
+        """The labels of the periods that the artifacts hold."""
+        return list(self._found.series.schemas)
+
     def _of(self, quarter: str | None, name: Name) -> Dataset:
         return self._found.dataset
 
@@ -92,6 +96,10 @@ class Artifact:
     def quarters(self) -> tuple[str, ...]:
         """What the artifacts hold, oldest first."""
         return tuple(self._found.series.schemas)
+
+    def _periods_of(self, dataset: Name = None) -> list[str]:
+        """The labels of the periods that the artifacts hold."""
+        return list(self.quarters)
 
     def sql(self, query: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         """All rows of a query of your own; the views are those of a warehouse (``released.*``)."""

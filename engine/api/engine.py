@@ -118,6 +118,12 @@ class Engine:
         self.warehouse = Warehouse(target, read_only=read_only, threads=threads,
                 memory_limit=memory_limit, wait=Wait(wait, progress))  # fmt: skip
         self._dataset = dataset
+        try:
+            self.dataset()
+        except errors.DatasetError:
+            if dataset is not None:  # without one, whoever needs it says so
+                self.warehouse.close(failed=True)
+                raise
 
     def __enter__(self) -> Self:
         """The engine itself; the warehouse closes when the block ends."""
@@ -229,10 +235,13 @@ class Engine:
             return Rows([find_info(self.warehouse, self.dataset(dataset), name)], SeriesInfo)
 
     @api.reads(errors.ReleaseError)
-    def create_series(self, name: str, *, dataset: Name = None, **options: Any) -> SeriesInfo:
+    def create_series(
+        self, name: str, *, if_needed: bool = False, dataset: Name = None, **options: Any
+    ) -> SeriesInfo:
         """Make a series and choose its parameters and ids; see ``srsql series create``."""
         with self.warehouse.guarded():
-            return create_series(self.warehouse, self.dataset(dataset), name, options)
+            schema = self.dataset(dataset)
+            return create_series(self.warehouse, schema, name, options, if_needed=if_needed)
 
     @api.reads(errors.ReleaseError)
     def set_series(
@@ -676,6 +685,11 @@ class Engine:
                               csv_safe=csv_safe)  # fmt: skip
             return advise(self.warehouse, self._of(quarter, dataset), quarter, bounds,
                           sweep or Sweep(), series=series, workers=workers)  # fmt: skip
+
+    def _periods_of(self, dataset: Name = None) -> list[str]:
+        """The labels of the periods that there are, of one dataset or of all."""
+        with self.warehouse.guarded():
+            return api.periods_of(self.warehouse, dataset or self._dataset)
 
     def _of(self, quarter: str | None, name: Name) -> Dataset:
         return api.dataset_of(self.warehouse, quarter, name or self._dataset)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import tomllib
@@ -17,7 +16,7 @@ from srsql.engine.console import Parts, Table, json_option, show
 from srsql.engine.console.forms import FileOption
 from srsql.engine.console.session import OneCommand, each_command
 from srsql.engine.errors import ConfigError, SrsqlError, printable
-from srsql.engine.parameters import unknown_option
+from srsql.engine.parameters import nearest, unknown_option
 from srsql.engine.release.request import read_value, release_options
 from srsql.schemas.outside import read_toml
 
@@ -134,8 +133,8 @@ def read_defaults(keys: Mapping[str, Mapping[str, Keys]]) -> dict[str, dict[str,
         merged[name] = shared | own
     for key, value in raw.items():
         if isinstance(value, dict) and key not in keys:
-            near = difflib.get_close_matches(key, keys, n=1)
-            hint = f"did you mean [{near[0]}]?" if near else f"give some of {', '.join(keys)}"
+            near = nearest(key, keys)
+            hint = f"did you mean [{near}]?" if near else f"give some of {', '.join(keys)}"
             raise ConfigError(f"{CONFIG}: there is no command {key!r}: {hint}")
     return merged
 

@@ -279,7 +279,10 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; keep the form for whatever prints the answer."""
         ctx.meta[sections.WORDS] = tuple(args)
-        rest = super().parse_args(ctx, args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.NoSuchOption as wrong:
+            raise sections.no_such_option(ctx, wrong) from None
         if _is_typed(ctx, "as_json") or (
             _is_typed(ctx, "shown_as") and ctx.params["shown_as"] == "json"
         ):
@@ -324,6 +327,22 @@ class Group(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write its commands."""
         sections.write_commands(self, formatter)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options that stand before the name of a command."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as wrong:
+            raise sections.no_such_option(ctx, wrong) from None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; of a word that is none, the one that was meant is told."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as wrong:
+            raise sections.no_such_command(ctx, self, wrong.command_name) from None
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what else there is to say, and the examples."""

@@ -36,6 +36,8 @@ class Told:
     """Heading -> names of options, or of one command's ("release --quarter")."""
     rare: frozenset[str]
     """Options that no first help shows, unless the command names them."""
+    words: dict[str, list[str]]
+    """What people may call a command -> commands that do it."""
     often: dict[str, list[str]]
     """By command: the options of its first help; of a command that is not named, all others."""
 
@@ -59,7 +61,7 @@ def told() -> Told:
     text = resources.files(__package__).joinpath("sections.toml").read_text(encoding="utf-8")
     read = tomllib.loads(text)
     rare = frozenset(read["rare"]["options"])
-    return Told(read["groups"], read["sections"], rare, read["often"])
+    return Told(read["groups"], read["sections"], rare, read["words"], read["often"])
 
 
 def help_all_option() -> click.Option:
@@ -215,6 +217,31 @@ def _of_models() -> set[str]:
         for option in release_options().values()
         if not option.common
     }
+
+
+def no_such_option(context: click.Context, wrong: click.NoSuchOption) -> click.UsageError:
+    """What is said of an option that there is not."""
+    from srsql.engine.parameters import nearest
+
+    known = [name for param in context.command.get_params(context) for name in param.opts]
+    near = nearest(wrong.option_name, known)
+    return click.NoSuchOption(wrong.option_name, _no_such("option", wrong.option_name, near),
+                              ctx=context)  # fmt: skip
+
+
+def no_such_command(context: click.Context, group: click.Group, name: str) -> click.UsageError:
+    """What is said of a command that there is not: the one that was misspelt, or those that do what
+    the word says."""
+    from srsql.engine.parameters import nearest
+
+    near = nearest(name, group.commands)
+    meant = [word for word in told().words.get(name.lower(), ()) if word in group.commands]
+    hint = near or " or ".join(f"'{context.command_path} {word}'" for word in meant)
+    return click.NoSuchCommand(name, _no_such("command", name, hint), ctx=context)
+
+
+def _no_such(what: str, name: str, hint: str | None) -> str:
+    return f"No such {what} {name!r}." + (f" Did you mean {hint}?" if hint else "")
 
 
 def write_commands(group: click.Group, formatter: click.HelpFormatter) -> None:

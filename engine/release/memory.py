@@ -87,7 +87,9 @@ def series_request(
                 UNTOLD.format(series=name, option=option_name(keyword), keyword=keyword)
             )
     request = make_request(quarter, merged)
-    found = replace(compared(request, merged, stored), seed=given.get("seed"))
+    found = replace(
+        compared(request, merged, stored), seed=given.get("seed"), given=frozenset(given)
+    )
     return replace(request, remembered=found)
 
 
@@ -371,6 +373,32 @@ def standing_release(
         f"({'; '.join(differs)}), and released quarters are immutable: ask for it as it is, use "
         "another --series, or 'srsql correct' to take withdrawn cases out"
     )
+
+
+def need_as_asked(warehouse: Warehouse, dataset: Dataset, request: Request) -> None:
+    """Refuse to pass over a quarter that is out otherwise than it is asked for: whatever was given
+    has to be what it was made with.
+
+    Raises:
+        ReleaseError: it is not; the text says what differs.
+    """
+    names = {"dataset": dataset.name, "series": request.series, "quarter": request.quarter}
+    rows = warehouse.rows(query("release/series", "made"), {**names, "draft": False})
+    if not rows or request.remembered is None:
+        return
+    _, _, _, text, _, ids = rows[0]
+    given = request.remembered.given
+    differs = [
+        told
+        for told in _asked_otherwise(request, json_of(text), ids)
+        if told.partition(" ")[0].strip(",") in given
+    ]
+    if differs:
+        raise ReleaseError(
+            f"{request.quarter} is out in series {request.series!r}, but not as asked "
+            f"({'; '.join(differs)}), and released quarters are immutable: leave out what "
+            "differs, or use another --series"
+        )
 
 
 def exposed_release(
