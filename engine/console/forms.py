@@ -32,6 +32,10 @@ WITH_ROWS = {
     "lookup", "explain", "drugs", "spellings",
 }  # fmt: skip
 """Commands whose answer has rows, and so a CSV form."""
+WITH_LEGEND = {"signals", "query", "audit", "advise", "metrics"}
+"""Commands whose answer has a legend."""
+ALL, WHOLE = "--all", "--whole"
+"""What shows every line; the second where the first is of what is asked, as of `signals`."""
 _ASKED, _TYPED = "srsql.form", "srsql.json"
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "": (
@@ -191,6 +195,10 @@ class Asked:
     """One of ``FORMS``; None: tables, or records where a terminal is too narrow."""
     file: Path | None = None
     """Where it goes; None: stdout."""
+    every: bool = False
+    """All lines are shown, and not a screen of them."""
+    legend: bool = False
+    """How to read the answer is told, too."""
     csv_safe: bool = False
     """An apostrophe stands before what a spreadsheet would run as a formula."""
 
@@ -266,7 +274,9 @@ class Command(click.Command):
         self._help_all = sections.help_all_option()
         if any(param.name == "as_json" for param in self.params):
             known = {name for param in self.params for name in param.opts}
-            self.params += [made for made in _options(self.name) if made.opts[0] not in known]
+            self.params += [
+                made for made in _options(self.name, known) if made.opts[0] not in known
+            ]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Its parameters, with the two that show its help."""
@@ -288,6 +298,9 @@ class Command(click.Command):
         ):
             ctx.meta[_TYPED] = True
         form, file = (ctx.params.pop(name, None) for name in ("shown_as", "shown_in"))
+        every, legend = (
+            bool(ctx.params.pop(name, False)) for name in ("shown_whole", "shown_legend")
+        )
         safe = bool(ctx.params.pop("shown_safe", False))
         if safe and form != "csv" and not ctx.params.get("csv_file"):
             raise click.UsageError("--csv-safe is for CSV: give --format csv, or leave it out")
@@ -303,7 +316,7 @@ class Command(click.Command):
             form = "json"
         if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
             raise click.UsageError(f"--out {file}: give a file in a folder that is there")
-        ctx.meta[_ASKED] = Asked(form, file, safe)
+        ctx.meta[_ASKED] = Asked(form, file, every, legend, safe)
         return rest
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -359,7 +372,14 @@ def _is_typed(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
-def _options(command: str | None) -> list[click.Option]:
+def all_option() -> str:
+    """What shows all lines of the answer of the command that runs."""
+    context = click.get_current_context(silent=True)
+    params = context.command.params if context else ()
+    return next((p.opts[0] for p in params if p.name == "shown_whole"), ALL)
+
+
+def _options(command: str | None, known: set[str]) -> list[click.Option]:
     with_rows = command in WITH_ROWS
     forms = [form for form in FORMS if form != "csv" or with_rows]
     safe = FileOption(
@@ -373,6 +393,22 @@ def _options(command: str | None) -> list[click.Option]:
             ["--format", "shown_as"],
             type=click.Choice(forms),
             help="Form of the answer.  [default: table; records where a terminal is too narrow]",
+        ),
+        FileOption(
+            [WHOLE if ALL in known else ALL, "shown_whole"],
+            is_flag=True,
+            help="Print every line, and not a screen of them.",
+        ),
+        *(
+            [
+                FileOption(
+                    ["--explain", "shown_legend"],
+                    is_flag=True,
+                    help="Tell how to read the answer, too.",
+                )
+            ]
+            if command in WITH_LEGEND
+            else []
         ),
         click.Option(
             ["--out", "shown_in"],
@@ -440,7 +476,15 @@ def too_narrow(console: Console, columns: Sequence[str], rows: Sequence[Sequence
 def print_table(
     console: Console, title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]
 ) -> None:
-    """Print a table in the form that was asked for.
+    """Print a table in the form that was asked for; see ``table_lines``."""
+    for line in table_lines(console, title, columns, rows):
+        console.print(line)
+
+
+def table_lines(
+    console: Console, title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]
+) -> Iterator[Text]:
+    """The lines of a table in the form that was asked for.
 
     Args:
         console: where to.
@@ -454,10 +498,21 @@ def print_table(
     if form == "records" or (form is None and too_narrow(console, names, cells)):
         lines = _record_lines(names, cells, console.width if console.is_terminal else None)
     else:
-        lines = _table_lines(names, cells)
-    console.print(Text(printable(title), "italic"))
-    for line in lines:
-        console.print(line)
+        lines = _table_lines(*_filled(names, cells))
+    yield Text(printable(title), "italic")
+    yield from lines
+
+
+def _filled(
+    names: Sequence[str], cells: Sequence[Sequence[str]]
+) -> tuple[list[str], list[list[str]]]:
+    """A table without the columns that have nothing in any row."""
+    kept = [
+        place
+        for place in range(len(names))
+        if not cells or any(row[place].strip() for row in cells)
+    ]
+    return [names[place] for place in kept], [[row[place] for place in kept] for row in cells]
 
 
 def _table_lines(names: Sequence[str], cells: Sequence[Sequence[str]]) -> Iterator[Text]:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import click
 from click.core import ParameterSource
 
-from srsql.engine.console import Command, Parts, Table
+from srsql.engine.console import Command, Legend, Parts, Table
 from srsql.engine.errors import printable
 from srsql.engine.study.choice import describe_withheld, format_share
 from srsql.engine.study.grid import Rules
@@ -94,13 +94,13 @@ class Demo(Protocol):
 
 def demo_parts(made: Demo) -> Parts:
     """What a first run made, and what to do with it."""
+    yield from made.audit.split("\n")
     rows = (
         [row.quarter, f"{row.cases:,}", f"{row.groups:,}", f"{row.withheld:,}"]
         + [f"{share:.4f}" for share in (row.nil, row.dr)]
         for row in made.releases
     )
     yield Table("released", ["quarter", "cases", "groups", "withheld", "NIL", "DR"], rows)
-    yield from ("", *made.audit.split("\n"))
     yield from ("", "Open in a browser:", "")
     yield from (f"  {file}" for file in made.reports)
     yield from ("", f"The warehouse is {made.db}. Ask it something:", "")
@@ -133,19 +133,19 @@ def compared_lines(made: Compared) -> list[str]:
 
 
 def advice_parts(advice: Advice) -> Parts:
-    """The settings that were tried, the one that is recommended, and why."""
+    """The setting that is recommended, and why; then the settings that were tried."""
+    yield from advice_lines(advice)
+    if advice.rows is not None:
+        yield from row_lines(advice)
     if advice.sampled:
         rows = advice_rows(advice, advice.sampled)
         yield Table(sample_title(advice), ADVICE_COLUMNS, rows)
     yield Table(advice_title(advice), ADVICE_COLUMNS, advice_rows(advice, advice.settings))
-    yield from advice_lines(advice)
-    if advice.rows is not None:
-        if advice.row_settings:
-            title = f"whole rows, k = {advice.row_settings[0].k}: measured on all cases"
-            yield Table(title, ROW_COLUMNS, row_setting_rows(advice))
-            yield from ROW_LEGEND
-        yield from row_lines(advice)
+    if advice.row_settings:
+        title = f"whole rows, k = {advice.row_settings[0].k}: measured on all cases"
+        yield Table(title, ROW_COLUMNS, row_setting_rows(advice))
     yield from (f"wrote {file}" for file in advice.files)
+    yield Legend([*LEGEND, *(ROW_LEGEND if advice.row_settings else ())])
 
 
 def advice_title(advice: Advice) -> str:
@@ -202,18 +202,17 @@ def _keeps_bounds(one: Setting) -> str:
 
 
 def advice_lines(advice: Advice) -> Iterator[str]:
-    """What the tables do not say: columns, refusals, the reason, what is withheld, what to run."""
-    yield from LEGEND
-    for one in advice.settings:
-        if one.error:
-            yield f"not measured: {printable(f'{one.label}: {one.error}')}"
-    yield f"the attacker has {history(advice)}"
+    """What the tables do not say: the reason, what is withheld, what to run, refusals."""
     yield printable(advice.reason)
     told = advice.recommended or advice.nearest
     if told is not None:
         yield from (f"  {printable(line)}" for line in describe_withheld(told))
     if advice.recommended is not None:
         yield f"run: {shlex.join(advice.command or [])}"
+    yield f"the attacker has {history(advice)}"
+    for one in advice.settings:
+        if one.error:
+            yield f"not measured: {printable(f'{one.label}: {one.error}')}"
 
 
 def row_setting_rows(advice: Advice) -> Iterator[list[str]]:
