@@ -53,9 +53,11 @@ LONG_CHOICES = 60
 
 @dataclass(frozen=True)
 class Legend:
-    """How to read an answer, which ``--explain`` asks for."""
+    """How to read an answer, which ``--explain`` asks for; printed whole, behind it."""
 
     lines: Sequence[str]
+    asked: bool = False
+    """It was asked for by an option of its own."""
 
 
 SCREEN = 24
@@ -156,9 +158,9 @@ def _print(console: Console, parts: Iterable[Part], most: int | None) -> None:
         console.print(line)
     if len(shown) < len(lines):
         console.print(f"... {len(lines) - len(shown):,} more lines: {forms.all_option()}")
-    if forms.asked().legend:
-        for part in kept:
-            for line in part.lines if isinstance(part, Legend) else ():
+    for part in kept:
+        if isinstance(part, Legend) and (part.asked or forms.asked().legend):
+            for line in part.lines:
                 console.print(line)
 
 

@@ -120,9 +120,12 @@ def joined_rows(audit: SeriesAudit) -> Iterator[list[str]]:
 def audit_parts(audit: Audit, how: str) -> Parts:
     """The verdict, the releases as they were judged, the worst groups, what the columns are."""
     yield audit.verdict
+    if not audit.safe:
+        yield from group_lines(audit)
     yield from audit_lines(audit, how)
     yield Table("audit", AUDIT_COLUMNS, audit_rows(audit))
-    yield from group_lines(audit)
+    if audit.safe:
+        yield from group_lines(audit)
     yield Legend([f"{told.term}: {told.short}" for told in map(term, LEGEND)])
 
 

@@ -584,10 +584,9 @@ def answer_parts(answer: Answer, *, show_sql: bool = False) -> Parts:
     read bounds stands in the legend."""
     yield _answer_text(answer)
     yield from (note for note in answer_lines(answer) if not note.startswith(HOW_TO_READ))
-    if len(answer.rows) != 1 or len(answer.columns) > len(BOUNDS):
-        yield Table("answer", answer_columns(answer), answer_rows(answer))
+    yield Table("answer", answer_columns(answer), answer_rows(answer))
     if show_sql:
-        yield from ["", *f"{answer.sql};".split("\n")]
+        yield Legend(["", *f"{answer.sql};".split("\n")], asked=True)
     yield Legend([note for note in answer.notes if note.startswith(HOW_TO_READ)])
 
 
