@@ -46,7 +46,7 @@ from srsql.engine.console import session as sessions
 from srsql.engine.console import study as show_study
 from srsql.engine.console import upkeep as show_upkeep
 from srsql.engine.console.process import limits_given, need_text
-from srsql.engine.errors import INFEASIBLE, UNSAFE, OutdatedError
+from srsql.engine.errors import INFEASIBLE, REFUSED, UNSAFE, OutdatedError
 from srsql.engine.extras.verifier_page import write_verifier_page
 from srsql.engine.interruption import signals_taken
 from srsql.engine.lake.lake_upkeep import look_at_lake
@@ -567,6 +567,27 @@ def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) 
     show(made, as_json, show_study.advice_parts(made))
     if made.recommended is None or (made.rows and made.rows.recommended is None):
         click.get_current_context().exit(INFEASIBLE)
+
+
+@cli.command()
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="Where the warehouse is to be.",
+)
+@json_option
+def doctor(folder: Path, as_json: bool) -> None:
+    """What is installed and compiled, how much memory and disk there is, and what lacks.
+
+    Exit 0 unless something lacks without which nothing runs.
+    """
+    from srsql.engine.console import doctor as show_doctor
+
+    found = show_doctor.look(folder)
+    show(found, as_json, show_doctor.doctor_parts(found))
+    if not show_doctor.is_ready(found):
+        click.get_current_context().exit(REFUSED)
 
 
 @cli.command()

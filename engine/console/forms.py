@@ -44,6 +44,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "srsql release --quarter 2011Q4",
     ),
     "demo": ("srsql demo", "srsql demo my-first-run"),
+    "doctor": ("srsql doctor", "srsql doctor --folder /data/faers"),
     "synth": (
         "srsql synth --out faers --from 2011Q1 --to 2011Q4 --cases 3000 --seed 1",
         "srsql synth --out faers --like 2011Q4 --scale 0.1",
