@@ -174,7 +174,7 @@ def release(
             made = engine.release(quarter, dataset=dataset, progress=progress, **chosen(options))
     show_release.warn_of_ids(made)
     show_release.warn_of_columns(made)
-    show(made, as_json, show_release.made_parts(made))
+    show(made, as_json, show_release.made_parts(made, options["audience"]))
 
 
 @cli.group()
@@ -553,7 +553,7 @@ def compare(
 
 
 @cli.command()
-@options_of(Engine.advise, "quarter", "max_risk", "max_loss", "max_confidence")
+@options_of(Engine.advise, "quarter", "audience", "max_risk", "max_loss", "max_confidence")
 @options(declared(Sweep))
 @folder_option(Engine.advise, "srsql-advise")
 @options_of(Engine.advise, "jobs", "csv_safe", "series", "dataset")
@@ -564,7 +564,7 @@ def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) 
     with progress_shown() as progress, _engine(existing(db)) as engine:
         made = engine.advise(quarter, folder, sweep=sweep, progress=progress, **options)
     made = show_study.as_typed(made, db)
-    show(made, as_json, show_study.advice_parts(made))
+    show(made, as_json, show_study.advice_parts(made, options["audience"]))
     if made.recommended is None or (made.rows and made.rows.recommended is None):
         click.get_current_context().exit(INFEASIBLE)
 

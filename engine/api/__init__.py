@@ -313,6 +313,9 @@ ARGUMENTS: Mapping[str, Argument] = {
     "quarters": Argument("FIRST:LAST, or one", aliases=("--periods",)),
     "compare.rules": Argument(),
     "out": Argument("Folder for what is measured, its tables and its page"),
+    "audience": Argument(
+        declared(Request)["audience"].help, "nobody is named", declared(Request)["audience"].takes
+    ),
     "max_risk": Argument(
         "Largest chance of picking a patient's record, such as 0.1 or 1/11",
         "0.2, unless --max-loss is given",

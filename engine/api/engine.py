@@ -39,6 +39,7 @@ from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, Asking, query
 from srsql.engine.query.coverage import Coverage, coverage
 from srsql.engine.query.spellings import Spellings, spellings
+from srsql.engine.release.audiences import AUDIENCES, model_for, sweep_for
 from srsql.engine.release.ids import LookedUp, look_up
 from srsql.engine.release.memory import series_request
 from srsql.engine.release.release import release
@@ -674,17 +675,24 @@ class Engine:
 
     @api.reads(errors.AdviseError)
     def advise(
-        self, quarter: str, out: str | Path, *, max_risk: Number = None, max_loss: Number = None,
-        max_confidence: Number = None, sweep: Sweep | None = None, jobs: int | None = None,
-        csv_safe: bool = False, dataset: Name = None, series: str = MAIN, progress: Progress = None,
+        self, quarter: str, out: str | Path, *, audience: Word = None, max_risk: Number = None,
+        max_loss: Number = None, max_confidence: Number = None, sweep: Sweep | None = None,
+        jobs: int | None = None, csv_safe: bool = False, dataset: Name = None, series: str = MAIN,
+        progress: Progress = None,
     ) -> Advice:  # fmt: skip
         """Which model, k, theta and epsilon for the next release; see ``srsql advise``."""
-        bounds = make_bounds(max_risk, max_loss, max_confidence)
+        wanted = sweep or Sweep()
         with self.warehouse.guarded():
+            if audience is not None:
+                of = AUDIENCES[audience]
+                model = model_for(self.warehouse, self._of(quarter, dataset), quarter, of)
+                wanted = sweep_for(wanted, of, model, Sweep())
+                max_risk = of.risk if max_risk is None else max_risk
+            bounds = make_bounds(max_risk, max_loss, max_confidence)
             workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress,
                               csv_safe=csv_safe)  # fmt: skip
             return advise(self.warehouse, self._of(quarter, dataset), quarter, bounds,
-                          sweep or Sweep(), series=series, workers=workers)  # fmt: skip
+                          wanted, series=series, workers=workers)  # fmt: skip
 
     def _periods_of(self, dataset: Name = None) -> list[str]:
         """The labels of the periods that there are, of one dataset or of all."""

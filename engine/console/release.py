@@ -19,6 +19,7 @@ from srsql.engine.grouping.duplicates import Duplicates
 from srsql.engine.ingest import IngestedFile, IngestedPeriod
 from srsql.engine.ingest.encodings import UTF_8
 from srsql.engine.measures import MeasureRow
+from srsql.engine.release.audiences import audience_sentences
 from srsql.engine.release.ids import LookedUp
 from srsql.engine.release.request import Range, Released, is_range
 from srsql.engine.release.series_commands import SeriesInfo
@@ -298,9 +299,14 @@ def _without_cases(released: Released) -> bool:
     return "informative" in released.manifest
 
 
-def made_parts(made: Released | Range) -> Parts:
-    """What became of a quarter, or of a range of quarters."""
-    return range_parts(made) if isinstance(made, Range) else release_parts(made)
+def made_parts(made: Released | Range, audience: str | None = None) -> Parts:
+    """What became of a quarter, or of a range of quarters, and for whom."""
+    parts = range_parts(made) if isinstance(made, Range) else release_parts(made)
+    newest = made.released[-1:] if isinstance(made, Range) else [made]
+    yield next(parts)
+    for one in newest if audience else ():
+        yield from audience_sentences(str(audience), one.manifest)
+    yield from parts
 
 
 def series_parts(found: Iterable[SeriesInfo]) -> Parts:

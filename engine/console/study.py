@@ -13,6 +13,8 @@ from click.core import ParameterSource
 
 from srsql.engine.console import Command, Legend, Parts, Table
 from srsql.engine.errors import printable
+from srsql.engine.models import make_model
+from srsql.engine.release.audiences import audience_sentences
 from srsql.engine.study.choice import describe_withheld, format_share
 from srsql.engine.study.grid import Rules
 from srsql.engine.study.results import Compared
@@ -132,9 +134,12 @@ def compared_lines(made: Compared) -> list[str]:
     return told + [f"wrote {file}" for file in made.files]
 
 
-def advice_parts(advice: Advice) -> Parts:
-    """The setting that is recommended, and why; then the settings that were tried."""
-    yield from advice_lines(advice)
+def advice_parts(advice: Advice, audience: str | None = None) -> Parts:
+    """The setting that is recommended, for whom, and why; then the settings that were tried."""
+    lines = advice_lines(advice)
+    yield next(lines)
+    yield from _for_audience(advice, audience)
+    yield from lines
     if advice.rows is not None:
         yield from row_lines(advice)
     if advice.sampled:
@@ -146,6 +151,17 @@ def advice_parts(advice: Advice) -> Parts:
         yield Table(title, ROW_COLUMNS, row_setting_rows(advice))
     yield from (f"wrote {file}" for file in advice.files)
     yield Legend([*LEGEND, *(ROW_LEGEND if advice.row_settings else ())])
+
+
+def _for_audience(advice: Advice, audience: str | None) -> Iterator[str]:
+    """What the recommended release would be for an audience, unless its values are drawn."""
+    best = advice.recommended
+    if audience is None or best is None or best.epsilon:
+        return
+    apart = advice.rows is not None and advice.rows.recommended is not None
+    attacks = ",".join(make_model(best.model, k=best.k).defended_attacks) or "none"
+    told = {"k": best.k, "model": best.model, "attacks": attacks}
+    yield from audience_sentences(audience, told | ({"term_cases": best.k} if apart else {}))
 
 
 def advice_title(advice: Advice) -> str:

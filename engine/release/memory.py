@@ -36,6 +36,7 @@ from srsql.engine.parameters import (
     protects_less,
 )
 from srsql.engine.parameters.takes import Flag, Parsed, Whole
+from srsql.engine.release.audiences import audience_options
 from srsql.engine.release.manifest import released_rows
 from srsql.engine.release.request import (
     MODEL,
@@ -80,6 +81,9 @@ def series_request(
     given = {name: value for name, value in options.items() if value is not None}
     name = read_value(known["series"].first, given.get("series", MAIN))
     stored = {each.keyword: each for each in stored_parameters(warehouse, dataset.name, name)}
+    if given.get("audience"):
+        read_value(known["audience"].first, given["audience"])
+        given |= audience_options(warehouse, dataset, quarter, name, given)
     merged = inherited(stored, given) | given
     for keyword, each in stored.items():
         if each.value is None and keyword in known and keyword not in merged:

@@ -186,6 +186,14 @@ class Request:
         of_run=True,
         usual=f"{USUAL_IDS}, or those that the series has",
     )
+    audience: Literal["public", "contract", "enclave"] | None = parameter(
+        None,
+        takes=OneOf(("public", "contract", "enclave")),
+        help="Who gets it, which chooses k, how rows are told and against whom they are protected, "
+        "where these are not given",
+        of_run=True,
+        usual="nobody is named",
+    )
     date: str = parameter(
         factory=lambda: today(),  # it stands below
         takes=Day(),
