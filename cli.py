@@ -451,7 +451,7 @@ def audit(db: Path, as_json: bool, **options: Any) -> None:
         click.get_current_context().exit(UNSAFE)
 
 
-@cli.command()
+@cli.command(cls=show_field.SignalsCommand)
 @options_of(Engine.signals)
 @show_field.ways(Engine)
 @csv_option
@@ -468,6 +468,7 @@ def signals(
     --export files for other tools.
     """
     way = show_field.way_of(options)
+    show_field.need_part(way)
     with _asked(folders, db, options) as engine:
         answer = way.ask(engine, Engine, options) if way else engine.signals(**options)
     if way:

@@ -8,9 +8,11 @@ from itertools import groupby
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from srsql.engine.api.engine import Engine
 from srsql.engine.catalog.releases import told_of_persons
-from srsql.engine.console import Command, Parts, Table, options, typed
+from srsql.engine.console import Command, Legend, Parts, Table, options, sections, typed
 from srsql.engine.console.measures import (
     SIGNAL_COLUMNS,
     cell_text,
@@ -22,6 +24,8 @@ from srsql.engine.console.measures import (
     whose_text,
 )
 from srsql.engine.console.release import linked_lines
+from srsql.engine.console.sections import long_name
+from srsql.engine.console.session import OneCommand
 from srsql.engine.errors import SignalError, printable
 from srsql.engine.parameters import arguments_of, option_name
 from srsql.engine.signals.counted import Counted
@@ -82,6 +86,97 @@ class Way:
         return getattr(engine, self.call)(**given)
 
 
+PARTS: Mapping[str, tuple[str, str]] = {
+    "pairs": ("signals", "Pairs of a drug and a reaction: one, those of a file, or all."),
+    "trend": ("trend", "A pair by period, and of all periods up to each."),
+    "interaction": ("interaction", "Two drugs together with a reaction."),
+    "likelihood": ("likelihood", "A drug tested over all reactions."),
+    "export": ("export", "What is released, as files for another tool."),
+}
+"""Word behind ``srsql signals`` -> call of the engine, what it answers."""
+_PART = "srsql.signals"
+
+
+class SignalsCommand(OneCommand):
+    """`srsql signals`, and behind it the word for one of the ways to ask; without one, options tell
+    which way is meant."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments, the word first."""
+        if args and args[0] in PARTS:
+            word, *args = args
+            ctx.meta[_PART] = word
+            ctx.meta[sections.PART] = _part(word, self)
+            args = [*_marks(word, args), *args]
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """The pieces of the line of usage, with the word."""
+        word = ctx.meta.get(_PART, f"[{'|'.join(PARTS)}]")
+        return [word, *super().collect_usage_pieces(ctx)]
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the command, or the way to ask, answers."""
+        if (word := ctx.meta.get(_PART)) is None:
+            super().format_help_text(ctx, formatter)
+            return
+        with formatter.indentation():
+            formatter.write_text(PARTS[word][1])
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the ways to ask, unless one was typed, and the options."""
+        if _PART not in ctx.meta:
+            with formatter.section("Ways to ask (srsql signals WAY --help)"):
+                formatter.write_dl([(word, text) for word, (_, text) in PARTS.items()])
+        super().format_options(ctx, formatter)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The words, where none is typed yet, and the options."""
+        words = [CompletionItem(word) for word in PARTS if word.startswith(incomplete)]
+        return [*(words if _PART not in ctx.meta else []), *super().shell_complete(ctx, incomplete)]
+
+
+def _names(call: str) -> set[str]:
+    """The options of a call, by their long names."""
+    return {told.option.lstrip("-") for told in arguments_of(getattr(Engine, call)).values()}
+
+
+def _part(word: str, command: click.Command) -> sections.Part:
+    """The options of a way to ask, and those of the others alone."""
+    call = PARTS[word][0]
+    takes = _names(call) | ({"all"} if call == "export" else set())
+    others = set[str]().union(*(_names(other) for other, _ in PARTS.values() if other != call))
+    marks = {way.option.lstrip("-") for way in WAYS if way.mark}
+    own = {option_name(name).lstrip("-") for way in WAYS if way.call == call for name in way.own}
+    own = {"export" if name == "form" else name for name in own}
+    named = {long_name(param) for param in command.params}
+    return sections.Part(
+        word, frozenset(own & takes), frozenset(named & ((others | marks) - takes))
+    )
+
+
+def _marks(word: str, args: Sequence[str]) -> list[str]:
+    """What the word stands for among the options; the form of an export may stand behind it."""
+    way = next((way for way in WAYS if way.call == PARTS[word][0]), None)
+    if way is not None and way.mark:
+        return [way.option]
+    plain = word == "export" and args and not args[0].startswith("-")
+    return [way.option] if way is not None and plain else []
+
+
+def need_part(way: Way | None) -> None:
+    """Refuse a word whose way to ask lacks the option that it cannot do without.
+
+    Raises:
+        SignalError: the text names it.
+    """
+    word = click.get_current_context().meta.get(_PART)
+    if word is not None and PARTS[word][0] != (way.call if way else "signals"):
+        wanted = next((each.option for each in WAYS if each.call == PARTS[word][0]), None)
+        said = f"needs {wanted}" if wanted else f"takes no {way.option}" if way else ""
+        raise SignalError(f"signals {word} {said}: see srsql signals {word} --help")
+
+
 def ways(engine: type[Any]) -> Callable[[Command], Command]:
     """The options of all ways to ask; ``engine``: the class that has the calls."""
 
@@ -124,7 +219,10 @@ def _option(name: str) -> str:
 
 
 def trend_parts(found: Trend) -> Parts:
-    """A table of each period by itself, and one of all periods up to each."""
+    """What was counted, a table of each period by itself, and one of all periods up to each."""
+    condition = condition_text(found.counted.condition)
+    yield printable(f"{found.drug}{condition} => {found.reaction}: {_latest(found)}")
+    yield from counted_lines(found.counted)
     names = {"period": "by period", "cumulative": "all periods up to each"}
     for span, points in groupby(found.points, lambda point: point.span):
         rows = (
@@ -134,17 +232,28 @@ def trend_parts(found: Trend) -> Parts:
             for cells in [measure_cells(own)]
         )
         yield Table(names[span], TREND_COLUMNS, rows)
-    pair = f"{found.drug}{condition_text(found.counted.condition)} => {found.reaction}"
-    yield printable(pair)
-    yield (
-        "by period: every case that the period reports, as it has it; up to a period: every case "
-        "once, in its latest state by then"
+    yield Legend(
+        [
+            "by period: every case that the period reports, as it has it; up to a period: every "
+            "case once, in its latest state by then",
+            "cells: expected cases (surely, which is known, .. possibly); intervals of 95 %; "
+            "criteria with ? those that some values of the regions decide; -: undefined",
+        ]
     )
-    yield (
-        "cells: expected cases (surely, which is known, .. possibly); intervals of 95 %; criteria "
-        "with ? those that some values of the regions decide; -: undefined"
+
+
+def _latest(found: Trend) -> str:
+    """PRR of all periods, in what is released."""
+    last = [point for point in found.points if point.span == "cumulative"][-1:]
+    told = [point.released or point.original for point in last]
+    return (
+        "".join(
+            f"PRR {interval_text(own.prr, own.prr_low, own.prr_high)} up to {point.period}"
+            for point, own in zip(last, told, strict=True)
+            if own is not None
+        )
+        or "nothing is counted"
     )
-    yield from counted_lines(found.counted)
 
 
 def _sides(original: Any, released: Any) -> Iterator[tuple[bool, str, Any]]:
@@ -167,6 +276,13 @@ def trend_table(found: Trend) -> Iterator[list[Any]]:
 
 def interaction_parts(found: Interaction) -> Parts:
     """The measures, the rates that they rest on, and how to read them."""
+    condition = condition_text(found.counted.condition)
+    verdicts = "; ".join(f"{own.data}: {own.signal_omega}" for own in found.measures)
+    yield printable(
+        f"interaction of {found.drug} with {found.with_drug}{condition} => {found.reaction}: "
+        f"{verdicts}"
+    )
+    yield from counted_lines(found.counted)
     rows = [_interaction_cells(own) for own in found.measures]
     yield Table("interaction", INTERACTION_COLUMNS, rows)
     columns = ["data", "reported with", "cases with the reaction", "cases without it"]
@@ -182,14 +298,14 @@ def interaction_parts(found: Interaction) -> Parts:
             for key, name in groups
         ],
     )
-    condition = condition_text(found.counted.condition)
-    yield printable(f"{found.drug} with {found.with_drug}{condition} => {found.reaction}")
-    yield (
-        "expected: cases that would be reported if what each drug adds to the odds were added up; "
-        "Omega: log2 of cases to expected ones, both + 1/2, with an interval of 95 %; bounds hold "
-        "whatever values of the regions are true; an interaction is Omega025 > 0; -: undefined"
+    yield Legend(
+        [
+            "expected: cases that would be reported if what each drug adds to the odds were added "
+            "up; Omega: log2 of cases to expected ones, both + 1/2, with an interval of 95 %; "
+            "bounds hold whatever values of the regions are true; an interaction is Omega025 > 0; "
+            "-: undefined"
+        ]
     )
-    yield from counted_lines(found.counted)
 
 
 def _group(own: InteractionMeasures, key: str) -> list[str]:
@@ -229,9 +345,6 @@ def likelihood_parts(found: LikelihoodTest) -> Parts:
         for each in found.reactions[:SHOWN]
         for first, data, own in _sides(each.original, each.released)
     )
-    yield Table("reactions", LIKELIHOOD_COLUMNS, rows)
-    if len(found.reactions) > SHOWN:
-        yield f"{SHOWN} of {len(found.reactions):,} reactions are shown; --json and CSV give all"
     for null in found.nulls:
         tested = [getattr(each, null.data) for each in found.reactions]
         signals = sum(own.signal for own in tested if own is not None)
@@ -248,6 +361,9 @@ def likelihood_parts(found: LikelihoodTest) -> Parts:
     if condition_text(found.counted.condition):
         yield "counted are the cases whose region decides the condition (known)"
     yield from counted_lines(found.counted, "the test is without them")
+    yield Table("reactions", LIKELIHOOD_COLUMNS, rows)
+    if len(found.reactions) > SHOWN:
+        yield f"{SHOWN} of {len(found.reactions):,} reactions are shown; --json and CSV give all"
 
 
 def _tested_cells(own: Tested) -> list[str]:

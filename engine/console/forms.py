@@ -152,6 +152,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "srsql signals --drug WARFARIN --with-drug ASPIRIN --reaction HAEMORRHAGE",
         "srsql signals --drug WARFARIN --likelihood --seed 7 --format csv --out reactions.csv",
         "srsql signals --all --export pvda --to pvda",
+        "srsql signals trend --drug WARFARIN --reaction HAEMORRHAGE --quarter 2011Q4",
+        "srsql signals export pvda --all --to pvda",
     ),
     "query": (
         'srsql query "SELECT count(DISTINCT caseid) FROM demo WHERE age > 64"',

@@ -19,11 +19,24 @@ ALL = "srsql.help_all"
 """In ``Context.meta``: every option is shown."""
 WORDS = "srsql.words"
 """In ``Context.meta``: what was typed after the name of the command."""
+PART = "srsql.part"
+"""In ``Context.meta``: the ``Part`` of the command that was typed."""
 HELP_ALL = "--help-all"
 FURTHER = "Further"
 """Section of what no list names; a test keeps it empty."""
 Record = tuple[str, str]
 """An option as it is typed, and what it is."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a word behind the name of a command chooses of its options."""
+
+    word: str
+    own: frozenset[str]
+    """Those that no other part has, which its first help shows."""
+    without: frozenset[str]
+    """Those of other parts alone."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +149,11 @@ def _write_rest(context: click.Context, formatter: click.HelpFormatter, hidden: 
     """Say where the options are that this help leaves out."""
     if isinstance(context.command, click.Group) or context.meta.get(ALL):
         return
+    part: Part | None = context.meta.get(PART)
+    path = context.command_path + (f" {part.word}" if part else "")
+    hidden -= len(part.without) if part else 0
     with formatter.section("More"):
-        rows = [(f"{context.command_path} {HELP_ALL}", f"{hidden} more options.")]
+        rows = [(f"{path} {HELP_ALL}", f"{hidden} more options.")]
         if any("--model" in param.opts for param in context.command.params):
             rows.append((f"{context.command_path} --model MODEL --help", "What that model takes."))
         formatter.write_dl(rows, col_max=60)
@@ -149,6 +165,9 @@ def _chosen(
     """The options that the help has, beside those of the model: of other models none, and without
     ``--help-all`` no more than ``MOST`` in all."""
     options = list(options)
+    part: Part | None = context.meta.get(PART)
+    if part is not None:
+        options = [option for option in options if long_name(option) not in part.without]
     model = _model(context)
     if model:
         foreign = _of_models() - own.keys()
@@ -161,7 +180,11 @@ def _chosen(
         for option in options
         if long_name(option) not in {*own, *always} and told().is_shown(words, long_name(option))
     ]
-    if own:
+    if part is not None:
+        shown = {*map(long_name, first)}
+        mine = [option for option in options if long_name(option) in part.own]
+        first = [*mine, *(option for option in first if long_name(option) in shown - part.own)]
+    if own or part is not None:
         first = first[: max(0, MOST - len(own) - len(always))]
     return [*first, *(option for option in options if long_name(option) in always)]
 

@@ -7,10 +7,13 @@ import pytest
 from support.command import srsql
 
 from srsql.cli import cli
+from srsql.engine.api import ARGUMENTS
+from srsql.engine.api.engine import Engine
+from srsql.engine.console.field_signals import PARTS
 from srsql.engine.console.sections import FURTHER, MOST, long_name, told
 from srsql.engine.console.session import each_command
 from srsql.engine.models import MODELS
-from srsql.engine.parameters import declared, option_name
+from srsql.engine.parameters import arguments_of, declared, option_name
 from srsql.engine.release.request import release_options
 from srsql.engine.terms.parameters import DisassociationParameters
 
@@ -106,3 +109,42 @@ def test_the_help_of_a_model_has_what_it_takes_and_nothing_that_only_others_take
 
 def test_a_model_that_there_is_not_is_refused_where_it_is_run_and_help_is_still_help() -> None:
     assert "--theta" in srsql("release", "--model", "magic", "--help").out
+
+
+@pytest.mark.parametrize("word", PARTS)
+def test_a_word_behind_signals_has_a_help_of_its_own_options(word: str) -> None:
+    shown = listed("signals", word, "--help")
+    assert len(shown - {"period"}) <= MOST
+    every = listed("signals", word, "--help-all") - {"period"}
+    takes = {
+        told.option.lstrip("-")
+        for told in arguments_of(getattr(Engine, PARTS[word][0]), ARGUMENTS).values()
+    }
+    takes |= {"all"} if word == "export" else set()
+    common = names("signals") - {
+        told.option.lstrip("-")
+        for call, _ in PARTS.values()
+        for told in arguments_of(getattr(Engine, call), ARGUMENTS).values()
+    }
+    marks = {"trend", "likelihood"}
+    assert every - HELP == takes | (common - marks)  # the word is the mark
+
+
+def test_the_words_behind_signals_are_the_old_options() -> None:
+    for words, options in (
+        (("trend", "--drug", "X"), ("--trend", "--drug", "X")),
+        (("likelihood", "--drug", "X"), ("--likelihood", "--drug", "X")),
+        (("export", "pvda", "--all"), ("--export", "pvda", "--all")),
+        (("interaction", "--with-drug", "Y"), ("--with-drug", "Y")),
+        (("pairs", "--all"), ("--all",)),
+    ):
+        read = []
+        for given in (words, options):
+            context = click.Context(COMMANDS["signals"], info_name="signals")
+            COMMANDS["signals"].parse_args(context, list(given))
+            read.append(context.params)
+        assert read[0] == read[1]
+    for words in (("interaction", "--drug", "X"), ("pairs", "--drug", "X", "--trend")):
+        answer = srsql("signals", *words, "--artifact", "nowhere")
+        assert answer.code == 2
+        assert f"see srsql signals {words[0]} --help" in answer.err
