@@ -310,8 +310,6 @@ class Remembered:
     """What is promised less, in a few words."""
     seed: int | None = None
     """Of this release alone; None: none was asked for."""
-    given: frozenset[str] = frozenset()
-    """Keywords that somebody gave; the others are as the series has them."""
 
 
 def stored_parameters(warehouse: Warehouse, dataset: str, name: str) -> list[SeriesParameter]:

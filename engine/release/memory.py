@@ -91,10 +91,8 @@ def series_request(
                 UNTOLD.format(series=name, option=option_name(keyword), keyword=keyword)
             )
     request = make_request(quarter, merged)
-    found = replace(
-        compared(request, merged, stored), seed=given.get("seed"), given=frozenset(given)
-    )
-    return replace(request, remembered=found)
+    found = replace(compared(request, merged, stored), seed=given.get("seed"))
+    return replace(request, remembered=found, given=frozenset(given))
 
 
 def compared(
@@ -391,11 +389,10 @@ def need_as_asked(warehouse: Warehouse, dataset: Dataset, request: Request) -> N
     if not rows or request.remembered is None:
         return
     _, _, _, text, _, ids = rows[0]
-    given = request.remembered.given
     differs = [
         told
         for told in _asked_otherwise(request, json_of(text), ids)
-        if told.partition(" ")[0].strip(",") in given
+        if told.partition(" ")[0].strip(",") in request.given
     ]
     if differs:
         raise ReleaseError(

@@ -267,6 +267,8 @@ class Request:
     """Who carries the parts instead; None: this process or its workers."""
     may_be_empty: bool = False
     """A quarter of which nothing can be released becomes an empty release."""
+    given: frozenset[str] = frozenset()
+    """Keywords that somebody gave; the others are as the series has them."""
     remembered: Remembered | None = None
     """What the series remembers of it, and how that differs; None: it is asked of no series."""
 
