@@ -39,7 +39,7 @@ from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, Asking, query
 from srsql.engine.query.coverage import Coverage, coverage
 from srsql.engine.query.spellings import Spellings, spellings
-from srsql.engine.release.audiences import AUDIENCES, model_for, sweep_for
+from srsql.engine.release.audiences import AUDIENCES, model_for
 from srsql.engine.release.ids import LookedUp, look_up
 from srsql.engine.release.memory import series_request
 from srsql.engine.release.release import release
@@ -80,7 +80,7 @@ from srsql.engine.study.choice import make_bounds
 from srsql.engine.study.grid import Grid, Rules
 from srsql.engine.study.results import Compared
 from srsql.engine.study.run import Workers
-from srsql.engine.study.settings import Advice, Sweep
+from srsql.engine.study.settings import Advice, Sweep, sweep_for
 from srsql.engine.workers.carriers import Carrier
 from srsql.schemas import Dataset
 
@@ -686,7 +686,7 @@ class Engine:
             if audience is not None:
                 of = AUDIENCES[audience]
                 model = model_for(self.warehouse, self._of(quarter, dataset), quarter, of)
-                wanted = sweep_for(wanted, of, model, Sweep())
+                wanted = sweep_for(wanted, of, model)
                 max_risk = of.risk if max_risk is None else max_risk
             bounds = make_bounds(max_risk, max_loss, max_confidence)
             workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import fields
 from heapq import nlargest
 from typing import Any
@@ -135,7 +135,7 @@ def _unprotected(rows: list[MeasureRow]) -> Iterator[str]:
 def _measured_terms(rows: list[MeasureRow]) -> Iterator[Term]:
     """What the glossary has of these measures."""
     for name in dict.fromkeys(row.measure for row in rows):
-        with suppress(KeyError):
+        with contextlib.suppress(KeyError):
             yield term(name)
 
 

@@ -1,4 +1,4 @@
-"""Help that a person can read: sections of options, groups of commands, at most a screen first.
+"""Help that people can read: sections of options, groups of commands, at most a screen first.
 
 What stands where is declared in ``sections.toml``; what a model takes, in the registry of models.
 """

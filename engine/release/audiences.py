@@ -5,26 +5,24 @@ not what was wished.
 
 Source:
     EMA, External guidance on the implementation of Policy 0070, and Health Canada, Public Release
-    of Clinical Information: a largest risk of 0.09 for what anybody may read. El Emam, Guide to the
-    De-Identification of Personal Health Information (2013): cells of 11, 5 and 3 (0.09, 0.2, 0.33)
-    as data custodians ask for them, by who gets the data and what they signed.
+    of Clinical Information: a largest risk of 0.09 for what anybody may read. Cells of 11, 5 and 3
+    (0.09, 0.2, 0.33), by who gets the data and what they signed, as custodians ask for them: El
+    Emam 2013 (CRC Press).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from srsql.engine.catalog.series import PER_QUARTER, find_series, next_quarter
-from srsql.engine.models import DEFAULT_MODEL, MODELS, PpmsStay
+from srsql.engine.models import DEFAULT_MODEL, MODELS
+from srsql.engine.models.bounding import PpmsStay
 from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.parameters import ALL, DISASSOCIATE
 from srsql.schemas import Dataset
-
-if TYPE_CHECKING:  # which declares the option
-    from srsql.engine.study.settings import Sweep
 
 
 @dataclass(frozen=True)
@@ -105,24 +103,6 @@ def model_for(warehouse: Warehouse, dataset: Dataset, quarter: str, audience: Au
     if audience.persistence and next_quarter(warehouse, dataset, last) is not None:
         return PpmsStay.name
     return DEFAULT_MODEL
-
-
-def sweep_for(sweep: Sweep, audience: Audience, model: str, usual: Sweep) -> Sweep:
-    """The settings that are tried for an audience; what differs from the usual ones was given.
-
-    Args:
-        sweep: as it was asked for.
-        audience: whom the release is for.
-        model: see ``model_for``.
-        usual: what is tried where nothing is asked.
-    """
-    ks = tuple(dict.fromkeys((audience.k, *(k for k in usual.k if k > audience.k))))
-    return replace(
-        sweep,
-        k=ks if sweep.k == usual.k else sweep.k,
-        models=sweep.models or (model,),
-        terms=sweep.terms or audience.rows_apart,
-    )
 
 
 def audience_sentences(name: str, manifest: Mapping[str, Any]) -> Iterator[str]:

@@ -17,9 +17,8 @@ from srsql.engine.release.audiences import (
     audience_options,
     audience_sentences,
     model_for,
-    sweep_for,
 )
-from srsql.engine.study.settings import Sweep
+from srsql.engine.study.settings import Sweep, sweep_for
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +76,11 @@ def test_an_advice_tries_what_the_audience_asks_for_unless_something_else_is_giv
 ) -> None:
     public, usual = AUDIENCES["public"], Sweep()
     model = model_for(engine.warehouse, engine.dataset(), "2022Q3", public)
-    found = sweep_for(usual, public, model, usual)
+    found = sweep_for(usual, public, model)
     assert (found.models, found.terms, min(found.k)) == (("ppms-stay",), True, 11)
     by_hand = Sweep(models=("ms",), k=(4,))
-    assert sweep_for(by_hand, public, model, usual).models == ("ms",)
-    assert sweep_for(by_hand, public, model, usual).k == (4,)
+    assert sweep_for(by_hand, public, model).models == ("ms",)
+    assert sweep_for(by_hand, public, model).k == (4,)
 
 
 def test_sentences_tell_what_was_made_and_not_what_was_wished() -> None:
