@@ -36,9 +36,10 @@ from srsql.engine.console import (
     session as sessions,
 )
 from srsql.engine.console.config import config_command
+from srsql.engine.console.field_signals import SignalsCommand
 from srsql.engine.console.later import given_by
 from srsql.engine.console.process import limits_given, need_text
-from srsql.engine.errors import INFEASIBLE, UNSAFE, OutdatedError
+from srsql.engine.errors import INFEASIBLE, REFUSED, UNSAFE, OutdatedError
 from srsql.engine.interruption import signals_taken
 from srsql.version import __version__
 
@@ -170,7 +171,7 @@ def release(
             made = engine.release(quarter, dataset=dataset, progress=progress, **chosen(options))
     show_release.warn_of_ids(made)
     show_release.warn_of_columns(made)
-    show(made, as_json, show_release.made_parts(made))
+    show(made, as_json, show_release.made_parts(made, options["audience"]))
 
 
 @cli.group()
@@ -496,7 +497,7 @@ def audit(db: Path, as_json: bool, **options: Any) -> None:
         click.get_current_context().exit(UNSAFE)
 
 
-@cli.command()
+@cli.command(cls=SignalsCommand)
 @options_of("signals")
 @given_by("console.field_signals", "ways")
 @csv_option
@@ -517,6 +518,7 @@ def signals(
     from srsql.engine.console import measures as show_measures
 
     way = show_field.way_of(options)
+    show_field.need_part(way)
     with _asked(folders, db, options) as engine:
         answer = way.ask(engine, Engine, options) if way else engine.signals(**options)
     if way:
@@ -609,7 +611,7 @@ def compare(
 
 
 @cli.command()
-@options_of("advise", "quarter", "max_risk", "max_loss", "max_confidence")
+@options_of("advise", "quarter", "audience", "max_risk", "max_loss", "max_confidence")
 @options_in("study.settings", "sweep_parameters")
 @folder_option("advise", "srsql-advise")
 @options_of("advise", "jobs", "csv_safe", "series", "dataset")
@@ -623,9 +625,30 @@ def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) 
     with progress_shown() as progress, _engine(existing(db)) as engine:
         made = engine.advise(quarter, folder, sweep=sweep, progress=progress, **options)
     made = show_study.as_typed(made, db)
-    show(made, as_json, show_study.advice_parts(made))
+    show(made, as_json, show_study.advice_parts(made, options["audience"]))
     if made.recommended is None or (made.rows and made.rows.recommended is None):
         click.get_current_context().exit(INFEASIBLE)
+
+
+@cli.command()
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="Where the warehouse is to be.",
+)
+@json_option
+def doctor(folder: Path, as_json: bool) -> None:
+    """What is installed and compiled, how much memory and disk there is, and what lacks.
+
+    Exit 0 unless something lacks without which nothing runs.
+    """
+    from srsql.engine.console import doctor as show_doctor
+
+    found = show_doctor.look(folder)
+    show(found, as_json, show_doctor.doctor_parts(found))
+    if not show_doctor.is_ready(found):
+        click.get_current_context().exit(REFUSED)
 
 
 @cli.command()

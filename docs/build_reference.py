@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from srsql.cli import cli
+from srsql.engine.console import sections
 from srsql.engine.release.request import release_options
 from srsql.schemas import builtin_names, load_dataset
 from srsql.sql_macros import MACRO_FILES
@@ -72,6 +73,7 @@ def page() -> str:
         "## Commands\n",
     ]
     group = click.Context(cli, info_name="srsql", **cli.context_settings)
+    group.meta[sections.ALL] = True
     for name in sorted(cli.commands):
         command = cli.commands[name]
         context = click.Context(command, info_name=name, parent=group, max_content_width=96)

@@ -13,7 +13,7 @@ import sys
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Literal
 
 DONE, UNSAFE, REFUSED, INFEASIBLE, BUSY, DAMAGED = range(6)
@@ -39,8 +39,6 @@ _DAMAGED = re.compile(
     r"[Ss]tored checksum|corrupt database file|"
     r"sqlite_scanner.duckdb_extension",  # which the first bytes of a file of SQLite ask for
 )
-_QUARTER = re.compile(r"(?:20)?(?P<year>[0-9]{2})Q(?P<number>[1-4])")
-_QUARTER_FIRST = re.compile(r"Q?(?P<number>[1-4])Q?(?P<year>20[0-9]{2})")
 
 
 class SrsqlError(Exception):
@@ -352,20 +350,3 @@ def json_text(document: object) -> str:
     return "".join(
         json.dumps(char)[1:-1] if unicodedata.category(char) in _UNSEEN else char for char in text
     )
-
-
-def meant(label: str, known: Iterable[str]) -> str:
-    """Which of the known periods a label stands for that is written otherwise, as a question.
-
-    Such as 22Q4, 2022-q4 or Q4/2022 for 2022Q4. Nothing where no period is meant: one that is only
-    like the label is another period.
-    """
-    found = [name for name in known if name != label and _plain(name) == _plain(label)]
-    return f"; did you mean {found[0]}?" if found else ""
-
-
-def _plain(label: str) -> str:
-    """A period without what is only its spelling."""
-    text = "".join(char for char in label.upper() if char.isalnum())
-    match = _QUARTER.fullmatch(text) or _QUARTER_FIRST.fullmatch(text)
-    return f"{match['year'][-2:]}Q{match['number']}" if match else text

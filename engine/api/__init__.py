@@ -7,6 +7,8 @@ The options of a release are declared with models, terms and requests (see
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -30,6 +32,7 @@ from srsql.engine.parameters.takes import (
     Instance,
     MadeBy,
     Names,
+    OneOf,
     Real,
     Several,
     Text,
@@ -148,6 +151,11 @@ ARGUMENTS: Mapping[str, Argument] = {
     "series.name": _SERIES,
     "create_series.name": _SERIES,
     "set_series.name": _SERIES,
+    "create_series.if_needed": Argument(
+        "Nothing is done, and that is no error, where the series is there with the same parameters "
+        "and ids; what differs is refused as ever",
+        in_file=True,
+    ),
     "unset": Argument("Parameters that get their defaults again, such as knowledge", takes=Names()),
     # duplicates
     "event_date": Argument("Column of the report table with the day of the event"),
@@ -313,6 +321,9 @@ ARGUMENTS: Mapping[str, Argument] = {
     # compare, advise
     "quarters": Argument("FIRST:LAST, or one", aliases=("--periods",)),
     "out": Argument("Folder for what is measured, its tables and its page"),
+    "audience": Argument(
+        _of_release("audience"), "nobody is named", OneOf(("public", "contract", "enclave"))
+    ),
     "max_risk": Argument(
         "Largest chance of picking a patient's record, such as 0.1 or 1/11",
         "0.2, unless --max-loss is given",
@@ -328,10 +339,64 @@ ARGUMENTS: Mapping[str, Argument] = {
 """By name of the argument, or ``call.argument`` where a call differs."""
 
 
-def reads(error: type[SrsqlError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Have a call of the engine read its arguments; what it does not take it refuses."""
+PERIODS = ("quarter", "quarters", "period")
+"""Arguments that name a period, or a range of them, whatever the call."""
+TAKES_RANGES = ("release_range", "publish", "compare")
+"""Calls that take FIRST:LAST."""
+MAKES_PERIODS = ("ingest", "import_release")
+"""Calls after which there may be a period that there was not."""
 
-    return strict(error, ARGUMENTS)
+
+def reads(error: type[SrsqlError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Have a call of the engine read its arguments; what it does not take it refuses, and a period
+    is the one that is meant, however it is written."""
+
+    def of(call: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(call)
+        named = [name for name in PERIODS if name in signature.parameters]
+
+        @functools.wraps(call)
+        def with_periods(*args: P.args, **kwargs: P.kwargs) -> R:
+            from srsql.engine.catalog.periods import named_period
+
+            bound = signature.bind(*args, **kwargs)
+            for name in named:
+                if isinstance(told := bound.arguments.get(name), str):
+                    known = bound.arguments["self"]._periods_of(bound.arguments.get("dataset"))
+                    fresh = call.__name__ in MAKES_PERIODS
+                    found = named_period(told, known, fresh=fresh)
+                    if ":" in found and found not in known and call.__name__ not in TAKES_RANGES:
+                        optional = signature.parameters[name].default is None
+                        raise error(_one_period(call.__name__, found, optional=optional))
+                    bound.arguments[name] = found
+            return call(*bound.args, **bound.kwargs)
+
+        return strict(error, ARGUMENTS)(with_periods if named else call)
+
+    return of
+
+
+def _one_period(call: str, told: str, *, optional: bool) -> str:
+    """One line on a range where one period is meant."""
+    first = told.partition(":")[0]
+    every = ", or leave it out for all of them" if optional else ""
+    return f"--quarter {told}: {call} takes one period, such as --quarter {first}{every}"
+
+
+def periods_of(warehouse: Warehouse, name: str | Path | None) -> list[str]:
+    """The labels of all periods that are loaded, or are or were out.
+
+    Args:
+        warehouse: that has them.
+        name: of a dataset, or its file; None: those of all datasets.
+    """
+    from srsql.engine.store.statements import query
+
+    found = warehouse.rows(query("warehouse/releases", "periods_known"))
+    if name is not None and len({dataset for dataset, _ in found}) > 1:
+        asked = dataset_named(warehouse, name).name
+        found = [(dataset, label) for dataset, label in found if dataset == asked]
+    return [label for _, label in found]
 
 
 def dataset_named(warehouse: Warehouse, name: str | Path | None) -> Dataset:

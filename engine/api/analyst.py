@@ -12,10 +12,10 @@ from srsql.engine import api, errors
 from srsql.engine.api.engine import Engine, Name, Word
 from srsql.engine.artifact.opened import Opened, opened
 from srsql.engine.catalog.releases import as_newest
-from srsql.engine.parameters import Form
 
 if TYPE_CHECKING:
     from srsql.engine.measures import MeasureRow
+    from srsql.engine.parameters import Form
     from srsql.engine.query import Answer
     from srsql.engine.query.coverage import Coverage
     from srsql.engine.query.spellings import Spellings
@@ -32,6 +32,10 @@ class _Reader(Engine):
 
     def __init__(self, found: Opened) -> None:
         self.warehouse, self._dataset, self._found = found.warehouse, None, found
+
+    def _periods_of(self, dataset: Name = None) -> list[str]:
+        """The labels of the periods that the artifacts hold."""
+        return list(self._found.series.schemas)
 
     def _of(self, quarter: str | None, name: Name) -> Dataset:
         return self._found.dataset
@@ -95,6 +99,10 @@ class Artifact:
     def quarters(self) -> tuple[str, ...]:
         """What the artifacts hold, oldest first."""
         return tuple(self._found.series.schemas)
+
+    def _periods_of(self, dataset: Name = None) -> list[str]:
+        """The labels of the periods that the artifacts hold."""
+        return list(self.quarters)
 
     def sql(self, query: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         """All rows of a query of your own; the views are those of a warehouse (``released.*``)."""

@@ -90,6 +90,12 @@ class Engine:
         self.warehouse = Warehouse(target, read_only=read_only, threads=threads,
                 memory_limit=memory_limit, wait=Wait(wait, progress))  # fmt: skip
         self._dataset = dataset
+        try:
+            self.dataset()
+        except errors.DatasetError:
+            if dataset is not None:  # without one, whoever needs it says so
+                self.warehouse.close(failed=True)
+                raise
 
     def __enter__(self) -> Self:
         """The engine itself; the warehouse closes when the block ends."""
@@ -224,12 +230,15 @@ class Engine:
             return Rows([find_info(self.warehouse, self.dataset(dataset), name)], SeriesInfo)
 
     @api.reads(errors.ReleaseError)
-    def create_series(self, name: str, *, dataset: Name = None, **options: Any) -> SeriesInfo:
+    def create_series(
+        self, name: str, *, if_needed: bool = False, dataset: Name = None, **options: Any
+    ) -> SeriesInfo:
         """Make a series and choose its parameters and ids; see ``srsql series create``."""
         from srsql.engine.release.series_commands import create_series
 
         with self.warehouse.guarded():
-            return create_series(self.warehouse, self.dataset(dataset), name, options)
+            schema = self.dataset(dataset)
+            return create_series(self.warehouse, schema, name, options, if_needed=if_needed)
 
     @api.reads(errors.ReleaseError)
     def set_series(
@@ -741,22 +750,35 @@ class Engine:
 
     @api.reads(errors.AdviseError)
     def advise(
-        self, quarter: str, out: str | Path, *, max_risk: Number = None, max_loss: Number = None,
-        max_confidence: Number = None, sweep: Sweep | None = None, jobs: int | None = None,
-        csv_safe: bool = False, dataset: Name = None, series: str = MAIN, progress: Progress = None,
+        self, quarter: str, out: str | Path, *, audience: Word = None, max_risk: Number = None,
+        max_loss: Number = None, max_confidence: Number = None, sweep: Sweep | None = None,
+        jobs: int | None = None, csv_safe: bool = False, dataset: Name = None, series: str = MAIN,
+        progress: Progress = None,
     ) -> Advice:  # fmt: skip
         """Which model, k, theta and epsilon for the next release; see ``srsql advise``."""
+        from srsql.engine.release.audiences import AUDIENCES, model_for
         from srsql.engine.study import advise
         from srsql.engine.study.choice import make_bounds
         from srsql.engine.study.run import Workers
-        from srsql.engine.study.settings import Sweep
+        from srsql.engine.study.settings import Sweep, sweep_for
 
-        bounds = make_bounds(max_risk, max_loss, max_confidence)
+        wanted = sweep or Sweep()
         with self.warehouse.guarded():
+            if audience is not None:
+                of = AUDIENCES[audience]
+                model = model_for(self.warehouse, self._of(quarter, dataset), quarter, of)
+                wanted = sweep_for(wanted, of, model)
+                max_risk = of.risk if max_risk is None else max_risk
+            bounds = make_bounds(max_risk, max_loss, max_confidence)
             workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress,
                               csv_safe=csv_safe)  # fmt: skip
             return advise(self.warehouse, self._of(quarter, dataset), quarter, bounds,
-                          sweep or Sweep(), series=series, workers=workers)  # fmt: skip
+                          wanted, series=series, workers=workers)  # fmt: skip
+
+    def _periods_of(self, dataset: Name = None) -> list[str]:
+        """The labels of the periods that there are, of one dataset or of all."""
+        with self.warehouse.guarded():
+            return api.periods_of(self.warehouse, dataset or self._dataset)
 
     def _of(self, quarter: str | None, name: Name) -> Dataset:
         return api.dataset_of(self.warehouse, quarter, name or self._dataset)

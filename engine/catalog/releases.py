@@ -10,7 +10,7 @@ from typing import Literal
 from sqlglot import exp
 
 from srsql.engine.catalog.series import MAIN
-from srsql.engine.errors import ReleaseError, meant
+from srsql.engine.errors import ReleaseError
 from srsql.engine.store.statements import column, query, table
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -197,15 +197,23 @@ def released_id(warehouse: Warehouse, dataset: Dataset, quarter: str, series: st
 
 
 def not_released(warehouse: Warehouse, dataset: str, series: str, quarter: str) -> str:
-    """One line on a quarter that is not out: what is, which one may be meant, and what to do."""
+    """One line on a quarter that is not out: what is, and what to do."""
     out = _names(warehouse, "quarters_out", dataset=dataset, series=series)
     known = _names(warehouse, "series_names", dataset=dataset)
     if known and series not in known:
         return without_releases(warehouse, dataset, series)
+    loaded = warehouse.rows(query(TOPIC, "periods_loaded"))
+    named = f" --series {series}" if series != MAIN else ""
+    named += f" --dataset {dataset}" if len({name for name, _ in loaded}) > 1 else ""
+    if (dataset, quarter) not in loaded:
+        way = "ingest and release it first"
+    elif out and quarter < out[-1]:
+        way = f"it comes before {out[-1]}, so that it can come out in another series alone"
+    else:
+        way = f"run 'srsql release --quarter {quarter}{named}' first"
     return (
-        f"{quarter} is not released in series {series!r} of {dataset} (it has: {_span(out)}"
-        f"{meant(quarter, out)}): give another --quarter, --series or --dataset, or run 'srsql "
-        f"release --quarter {quarter}' first"
+        f"{quarter} is not released in series {series!r} of {dataset} (it has: {_span(out)}): "
+        f"give another --quarter, --series or --dataset; {way}"
     )
 
 
@@ -222,11 +230,11 @@ def without_releases(warehouse: Warehouse, dataset: str, series: str) -> str:
 
 
 def not_ingested(warehouse: Warehouse, dataset: str, quarter: str) -> str:
-    """One line on a quarter that is not loaded: what is, and which one may be meant."""
+    """One line on a quarter that is not loaded: what is."""
     known = _names(warehouse, "ingested_quarters", dataset=dataset)
     return (
-        f"{quarter} of dataset {dataset} is not in the warehouse (it has: {_span(known)}"
-        f"{meant(quarter, known)}): ingest it first"
+        f"{quarter} of dataset {dataset} is not in the warehouse (it has: {_span(known)}): "
+        "ingest it first"
     )
 
 

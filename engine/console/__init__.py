@@ -13,13 +13,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
+from rich.cells import cell_len
 from rich.console import Console
+from rich.text import Text
 
 from srsql.engine.console import forms
 from srsql.engine.console.forms import FileOption, Terminal
@@ -45,10 +47,26 @@ class Table:
     rows: Iterable[Sequence[str]]
 
 
+LONG_CHOICES = 60
+"""Letters of a list of choices from which on the help has it in words."""
+
+
+@dataclass(frozen=True)
+class Legend:
+    """How to read an answer, which ``--explain`` asks for; printed whole, behind it."""
+
+    lines: Sequence[str]
+    asked: bool = False
+    """It was asked for by an option of its own."""
+
+
+SCREEN = 24
+"""Lines of an answer, unless ``--all`` or a file is asked for."""
 ROWS_AT_ONCE = 1_000
 """Of a CSV, so that a long one is never in memory as a whole."""
-Parts = Iterator[str | Table]
-"""An answer, part by part: a line, or a table."""
+Part = str | Table | Legend
+Parts = Iterator[Part]
+"""An answer, part by part: the verdict or the result first, then what is not protected."""
 
 
 out = Terminal(highlight=False, markup=False, emoji=False, soft_wrap=True)
@@ -93,9 +111,7 @@ def compiling_shown() -> Iterator[None]:
         yield
 
 
-def show(
-    found: Any, as_json: bool, parts: Iterable[str | Table], rows: CsvTable | None = None
-) -> None:
+def show(found: Any, as_json: bool, parts: Iterable[Part], rows: CsvTable | None = None) -> None:
     """Print an answer as one JSON document, or as lines and tables.
 
     Args:
@@ -120,19 +136,53 @@ def show(
     if as_json:
         asked.put(chain(_document(found), ["\n"]))
     elif asked.file is None:
-        _print(out, parts)
+        _print(out, parts, None if asked.every else SCREEN)
     else:
         text = io.StringIO()
-        _print(forms.text_console(text), parts)
+        _print(forms.text_console(text), parts, None)
         asked.put([text.getvalue()])
 
 
-def _print(console: Console, parts: Iterable[str | Table]) -> None:
+def _print(console: Console, parts: Iterable[Part], most: int | None) -> None:
+    """Print an answer, of a long one a screen, and how to see the rest.
+
+    Args:
+        console: where to.
+        parts: of the answer.
+        most: lines that it may take; None: any number.
+    """
+    kept = list(parts)
+    lines = list(_lines(console, kept))
+    shown = lines if most is None else lines[: _fitting(console, lines, most)]
+    for line in shown:
+        console.print(line)
+    if len(shown) < len(lines):
+        console.print(f"... {len(lines) - len(shown):,} more lines: {forms.all_option()}")
+    for part in kept:
+        if isinstance(part, Legend) and (part.asked or forms.asked().legend):
+            for line in part.lines:
+                console.print(line)
+
+
+def _fitting(console: Console, lines: Sequence[str | Text], most: int) -> int:
+    """How many lines fit a screen; where not all do, beside one that tells of the others."""
+    width = console.width if console.is_terminal else None
+    heights = [
+        1 if width is None else max(1, -(-cell_len(printable(str(line))) // width))
+        for line in lines
+    ]
+    if sum(heights) <= most:
+        return len(lines)
+    taken = list(accumulate(heights))
+    return max(1, sum(height < most for height in taken))
+
+
+def _lines(console: Console, parts: Iterable[Part]) -> Iterator[str | Text]:
     for part in parts:
         if isinstance(part, Table):
-            forms.print_table(console, part.title, part.columns, part.rows)
-        else:
-            console.print(part)
+            yield from forms.table_lines(console, part.title, part.columns, part.rows)
+        elif isinstance(part, str):
+            yield part
 
 
 @dataclass(frozen=True)
@@ -284,17 +334,21 @@ def option(name: str, told: Parameter) -> Callable[[Command], Command]:
         help_text = _sentence(told.help)
         return click.option(told.option, name, cls=kind, is_flag=True, help=help_text)
     shown = "" if told.usual or told.required else told.shown_default
-    default: dict[str, Any] = {"default": shown} if shown else {}  # None would count as given
+    about: dict[str, Any] = {"default": shown} if shown else {}  # None would count as given
+    help_text = _sentence(told.help)
+    if isinstance(told.takes, OneOf) and len("|".join(told.takes.choices)) > LONG_CHOICES:
+        about["metavar"] = told.keyword.upper()
+        help_text += f" One of {', '.join(told.takes.choices)}."
     return click.option(
         told.option,
         *told.aliases,
         name,
         cls=kind,
         type=type_of(told.takes),
-        **default,
+        **about,
         required=told.required,
         show_default=bool(shown),
-        help=_sentence(told.help) + (f"  [default: {told.usual}]" if told.usual else ""),
+        help=help_text + (f"  [default: {told.usual}]" if told.usual else ""),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from srsql.engine.console import Parts, Table, gap_lines
+from srsql.engine.console import Legend, Parts, Table, gap_lines
 
 if TYPE_CHECKING:
     from srsql.engine.audit.attack import Attack, Excluded, ExclusionSet, Inference, Region
@@ -125,10 +125,13 @@ def audit_parts(audit: Audit, how: str) -> Parts:
     from srsql.schemas.glossary import term
 
     yield audit.verdict
-    yield Table("audit", AUDIT_COLUMNS, audit_rows(audit))
+    if not audit.safe:
+        yield from group_lines(audit)
     yield from audit_lines(audit, how)
-    yield "legend:"
-    yield from (f"  {told.term}: {told.short}" for told in map(term, LEGEND))
+    yield Table("audit", AUDIT_COLUMNS, audit_rows(audit))
+    if audit.safe:
+        yield from group_lines(audit)
+    yield Legend([f"{told.term}: {told.short}" for told in map(term, LEGEND)])
 
 
 def audit_rows(audit: Audit) -> Iterator[list[str]]:
@@ -156,9 +159,29 @@ def audit_rows(audit: Audit) -> Iterator[list[str]]:
 
 
 def audit_lines(audit: Audit, how: str) -> Iterator[str]:
-    """The verdict, the worst groups, and what else is worth knowing."""
+    """The verdict, what is not protected, and what else is worth knowing."""
     verdict = "safe" if audit.safe else "NOT safe"
     yield f"series {audit.series} of {audit.dataset}: {verdict}, {how}"
+    yield from _notes(audit.releases)
+    waiting = dict.fromkeys(row.quarter for row in audit.releases if "md" in row.not_evaluated)
+    if waiting:
+        yield (
+            f"{', '.join(waiting)}: MD is not judged, since who is in the period that follows is "
+            "not known: it is neither released nor taken in, or was not when a verdict was kept"
+        )
+    yield from gap_lines(audit.gaps, audit.without_calendar)
+    if audit.left_out:
+        yield f"  {audit.left_out}"
+    if audit.folded is not None:
+        yield (
+            f"by folded terms (term_key {audit.folded.term_key}): {audit.folded.above:,} of "
+            f"{audit.folded.regions:,} regions above theta; new releases of this series can fold "
+            f"from now on: --term-key {audit.folded.term_key} --change"
+        )
+
+
+def group_lines(audit: Audit) -> Iterator[str]:
+    """The worst groups of each release."""
     for row in audit.releases:
         groups = [
             group
@@ -173,22 +196,6 @@ def audit_lines(audit: Audit, how: str) -> Iterator[str]:
             yield from _group(group, left=True)
         if len(groups) > SHOWN_GROUPS:
             yield f"  and other groups of {row.quarter} at scope={row.scope} (--json shows more)"
-    waiting = dict.fromkeys(row.quarter for row in audit.releases if "md" in row.not_evaluated)
-    if waiting:
-        yield (
-            f"{', '.join(waiting)}: MD is not judged, since who is in the period that follows is "
-            "not known: it is neither released nor taken in, or was not when a verdict was kept"
-        )
-    yield from _notes(audit.releases)
-    yield from gap_lines(audit.gaps, audit.without_calendar)
-    if audit.left_out:
-        yield f"  {audit.left_out}"
-    if audit.folded is not None:
-        yield (
-            f"by folded terms (term_key {audit.folded.term_key}): {audit.folded.above:,} of "
-            f"{audit.folded.regions:,} regions above theta; new releases of this series can fold "
-            f"from now on: --term-key {audit.folded.term_key} --change"
-        )
 
 
 def _group(group: GroupEvidence, *, left: bool = False) -> Iterator[str]:
@@ -315,7 +322,13 @@ def imported_lines(found: ImportedRelease) -> Iterator[str]:
 
 
 def attack_lines(attack: Attack) -> Iterator[str]:
-    """The attack step by step."""
+    """How many remain and what is inferred of them, then the attack step by step, then who they
+    are."""
+    beyond = [each for each in attack.inferences if each.exceeds]
+    yield (
+        f"{_cases(len(attack.remaining))} of {len(attack.candidates):,} remain; "
+        + (f"{len(beyond):,} values EXCEED their threshold" if beyond else _most_sure(attack))
+    )
     knows = [f"{name} {_text(value, 'any')}" for name, value in attack.known.items()]
     knows += ["in no earlier release"] if attack.new else []
     knows += ["not in the next quarter"] if attack.stopped else []
@@ -327,12 +340,7 @@ def attack_lines(attack: Attack) -> Iterator[str]:
         + (", ".join(knows) or "nothing but being in the release")
     )
     yield f"C: {_cases(len(attack.candidates))} covered by what is known"
-    listed = (f"  case {c.case_id}: {_region(c.region)}" for c in attack.candidates[:LISTED])
-    yield from _capped(list(listed), len(attack.candidates))
-    for exclusion in attack.exclusions:
-        yield from _exclusion(exclusion, attack.known)
-    yield f"remaining: {_cases(len(attack.remaining))}{_some(attack.remaining)}"
-    yield from _inferences(attack.inferences, len(attack.remaining))
+    yield from map(_excluded, attack.exclusions)
     if attack.ss_share is not None:
         yield (
             f"ss: {attack.ss_cases:,} of {len(attack.remaining):,} have substantially many "
@@ -341,11 +349,31 @@ def attack_lines(attack: Attack) -> Iterator[str]:
     for kept in attack.persistence:
         yield (
             f"P (informative): {_cases(kept.cases)} if the target is also known to be in "
-            f"{kept.quarter}{_some(kept.case_ids)}"
+            f"{kept.quarter}"
         )
+    yield "what may be inferred of those who remain, the most confident first:"
+    yield from _inferences(attack.inferences, len(attack.remaining))
     if attack.union:
         yield "U (informative): with what other releases tell of those who remain"
         yield from _inferences(attack.union, len(attack.remaining))
+    yield f"remaining: {_cases(len(attack.remaining))}{_some(attack.remaining)}"
+    for kept in attack.persistence:
+        yield f"also in {kept.quarter}: {_cases(kept.cases)}{_some(kept.case_ids)}"
+    yield "candidates:"
+    listed = (f"  case {c.case_id}: {_region(c.region)}" for c in attack.candidates[:LISTED])
+    yield from _capped(list(listed), len(attack.candidates))
+    for exclusion in attack.exclusions:
+        yield from _reasons(exclusion, attack.known)
+
+
+def _most_sure(attack: Attack) -> str:
+    """How sure the attacker is of the value that is held most often."""
+    if not attack.inferences:
+        return "nothing is inferred"
+    first = attack.inferences[0]
+    judged = any(each.theta is not None for each in attack.inferences)
+    none = "no value exceeds its threshold, " if judged else ""
+    return f"{none}the most confident is {first.term} at {first.confidence:.4g}"
 
 
 def _inferences(inferences: Sequence[Inference], remaining: int) -> Iterator[str]:
@@ -359,11 +387,16 @@ def _inferences(inferences: Sequence[Inference], remaining: int) -> Iterator[str
     yield from _capped([], max(0, len(inferences) - LISTED), "values")
 
 
-def _exclusion(exclusion: ExclusionSet, known: Region) -> Iterator[str]:
+def _excluded(exclusion: ExclusionSet) -> str:
     if not exclusion.evaluated:
-        yield f"{exclusion.name}: not evaluated, since no later quarter is released"
-        return
-    yield f"{exclusion.name}: {_cases(exclusion.cases)} out, {_MEANING[exclusion.name]}"
+        return f"{exclusion.name}: not evaluated, since no later quarter is released"
+    return f"{exclusion.name}: {_cases(exclusion.cases)} out, {_MEANING[exclusion.name]}"
+
+
+def _reasons(exclusion: ExclusionSet, known: Region) -> Iterator[str]:
+    """Why cases are out of the candidates."""
+    if exclusion.excluded:
+        yield f"out by {exclusion.name}:"
     absent = exclusion.name == "P"
     listed = [
         f"  case {e.case_id}: {_reason(e, known, absent=absent)}"

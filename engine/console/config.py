@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import tomllib
@@ -116,6 +115,7 @@ def read_defaults(keys: Mapping[str, Mapping[str, Keys]]) -> dict[str, dict[str,
         ConfigError: the file cannot be read, or names something there is not, or may not set.
     """
     from srsql.engine.errors import ConfigError
+    from srsql.engine.parameters import nearest
     from srsql.schemas.outside import read_toml
 
     path = defaults_file()
@@ -140,8 +140,8 @@ def read_defaults(keys: Mapping[str, Mapping[str, Keys]]) -> dict[str, dict[str,
         merged[name] = shared | own
     for key, value in raw.items():
         if isinstance(value, dict) and key not in keys:
-            near = difflib.get_close_matches(key, keys, n=1)
-            hint = f"did you mean [{near[0]}]?" if near else f"give some of {', '.join(keys)}"
+            near = nearest(key, keys)
+            hint = f"did you mean [{near}]?" if near else f"give some of {', '.join(keys)}"
             raise ConfigError(f"{CONFIG}: there is no command {key!r}: {hint}")
     return merged
 

@@ -8,30 +8,22 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from srsql.engine.catalog.releases import told_of_persons
-from srsql.engine.console import Command, Parts, Table, options, typed
-from srsql.engine.console.later import call_of_engine
-from srsql.engine.console.measures import (
-    SIGNAL_COLUMNS,
-    cell_text,
-    condition_text,
-    interval_text,
-    measure_cells,
-    number_text,
-    originals_lines,
-    whose_text,
-)
+from srsql.engine.console import Legend, Parts, Table, options, sections, typed
+from srsql.engine.console.measures import SIGNAL_COLUMNS
 from srsql.engine.console.release import linked_lines
+from srsql.engine.console.sections import long_name
+from srsql.engine.console.session import OneCommand
 from srsql.engine.errors import SignalError, printable
 from srsql.engine.parameters import arguments_of, option_name
-from srsql.engine.signals.interactions import Interaction, InteractionMeasures
-from srsql.engine.signals.likelihood import LikelihoodTest, Tested
-from srsql.engine.signals.results import Measures
 
 if TYPE_CHECKING:
+    from srsql.engine.console import Command
     from srsql.engine.signals.counted import Counted
     from srsql.engine.signals.exports import Exported
+    from srsql.engine.signals.interactions import Interaction, InteractionMeasures
+    from srsql.engine.signals.likelihood import LikelihoodTest, Tested
     from srsql.engine.signals.trends import Trend
 
 TREND_COLUMNS = ["period", "data", *SIGNAL_COLUMNS[2:-2], SIGNAL_COLUMNS[-1]]
@@ -85,8 +77,103 @@ class Way:
         return getattr(engine, self.call)(**given)
 
 
+PARTS: Mapping[str, tuple[str, str]] = {
+    "pairs": ("signals", "Pairs of a drug and a reaction: one, those of a file, or all."),
+    "trend": ("trend", "A pair by period, and of all periods up to each."),
+    "interaction": ("interaction", "Two drugs together with a reaction."),
+    "likelihood": ("likelihood", "A drug tested over all reactions."),
+    "export": ("export", "What is released, as files for another tool."),
+}
+"""Word behind ``srsql signals`` -> call of the engine, what it answers."""
+_PART = "srsql.signals"
+
+
+class SignalsCommand(OneCommand):
+    """`srsql signals`, and behind it the word for one of the ways to ask; without one, options tell
+    which way is meant."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments, the word first."""
+        if args and args[0] in PARTS:
+            word, *args = args
+            ctx.meta[_PART] = word
+            ctx.meta[sections.PART] = _part(word, self)
+            args = [*_marks(word, args), *args]
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """The pieces of the line of usage, with the word."""
+        word = ctx.meta.get(_PART, f"[{'|'.join(PARTS)}]")
+        return [word, *super().collect_usage_pieces(ctx)]
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the command, or the way to ask, answers."""
+        if (word := ctx.meta.get(_PART)) is None:
+            super().format_help_text(ctx, formatter)
+            return
+        with formatter.indentation():
+            formatter.write_text(PARTS[word][1])
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the ways to ask, unless one was typed, and the options."""
+        if _PART not in ctx.meta:
+            with formatter.section("Ways to ask (srsql signals WAY --help)"):
+                formatter.write_dl([(word, text) for word, (_, text) in PARTS.items()])
+        super().format_options(ctx, formatter)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The words, where none is typed yet, and the options."""
+        words = [CompletionItem(word) for word in PARTS if word.startswith(incomplete)]
+        return [*(words if _PART not in ctx.meta else []), *super().shell_complete(ctx, incomplete)]
+
+
+def _names(call: str) -> set[str]:
+    """The options of a call, by their long names."""
+    from srsql.engine.console.later import call_of_engine
+
+    return {told.option.lstrip("-") for told in arguments_of(call_of_engine(call)).values()}
+
+
+def _part(word: str, command: click.Command) -> sections.Part:
+    """The options of a way to ask, and those of the others alone."""
+    call = PARTS[word][0]
+    takes = _names(call) | ({"all"} if call == "export" else set())
+    others = set[str]().union(*(_names(other) for other, _ in PARTS.values() if other != call))
+    marks = {way.option.lstrip("-") for way in WAYS if way.mark}
+    own = {option_name(name).lstrip("-") for way in WAYS if way.call == call for name in way.own}
+    own = {"export" if name == "form" else name for name in own}
+    named = {long_name(param) for param in command.params}
+    return sections.Part(
+        word, frozenset(own & takes), frozenset(named & ((others | marks) - takes))
+    )
+
+
+def _marks(word: str, args: Sequence[str]) -> list[str]:
+    """What the word stands for among the options; the form of an export may stand behind it."""
+    way = next((way for way in WAYS if way.call == PARTS[word][0]), None)
+    if way is not None and way.mark:
+        return [way.option]
+    plain = word == "export" and args and not args[0].startswith("-")
+    return [way.option] if way is not None and plain else []
+
+
+def need_part(way: Way | None) -> None:
+    """Refuse a word whose way to ask lacks the option that it cannot do without.
+
+    Raises:
+        SignalError: the text names it.
+    """
+    word = click.get_current_context().meta.get(_PART)
+    if word is not None and PARTS[word][0] != (way.call if way else "signals"):
+        wanted = next((each.option for each in WAYS if each.call == PARTS[word][0]), None)
+        said = f"needs {wanted}" if wanted else f"takes no {way.option}" if way else ""
+        raise SignalError(f"signals {word} {said}: see srsql signals {word} --help")
+
+
 def ways(command: Command) -> Command:
     """The options of all ways to ask."""
+    from srsql.engine.console.later import call_of_engine
+
     for way in reversed(WAYS):
         told = arguments_of(call_of_engine(way.call))
         command = options({n: replace(told[n], required=False) for n in way.own})(command)
@@ -121,7 +208,12 @@ def _option(name: str) -> str:
 
 
 def trend_parts(found: Trend) -> Parts:
-    """A table of each period by itself, and one of all periods up to each."""
+    """What was counted, a table of each period by itself, and one of all periods up to each."""
+    from srsql.engine.console.measures import condition_text, measure_cells
+
+    condition = condition_text(found.counted.condition)
+    yield printable(f"{found.drug}{condition} => {found.reaction}: {_latest(found)}")
+    yield from counted_lines(found.counted)
     names = {"period": "by period", "cumulative": "all periods up to each"}
     for span, points in groupby(found.points, lambda point: point.span):
         rows = (
@@ -131,17 +223,30 @@ def trend_parts(found: Trend) -> Parts:
             for cells in [measure_cells(own)]
         )
         yield Table(names[span], TREND_COLUMNS, rows)
-    pair = f"{found.drug}{condition_text(found.counted.condition)} => {found.reaction}"
-    yield printable(pair)
-    yield (
-        "by period: every case that the period reports, as it has it; up to a period: every case "
-        "once, in its latest state by then"
+    yield Legend(
+        [
+            "by period: every case that the period reports, as it has it; up to a period: every "
+            "case once, in its latest state by then",
+            "cells: expected cases (surely, which is known, .. possibly); intervals of 95 %; "
+            "criteria with ? those that some values of the regions decide; -: undefined",
+        ]
     )
-    yield (
-        "cells: expected cases (surely, which is known, .. possibly); intervals of 95 %; criteria "
-        "with ? those that some values of the regions decide; -: undefined"
+
+
+def _latest(found: Trend) -> str:
+    """PRR of all periods, in what is released."""
+    from srsql.engine.console.measures import interval_text
+
+    last = [point for point in found.points if point.span == "cumulative"][-1:]
+    told = [point.released or point.original for point in last]
+    return (
+        "".join(
+            f"PRR {interval_text(own.prr, own.prr_low, own.prr_high)} up to {point.period}"
+            for point, own in zip(last, told, strict=True)
+            if own is not None
+        )
+        or "nothing is counted"
     )
-    yield from counted_lines(found.counted)
 
 
 def _sides(original: Any, released: Any) -> Iterator[tuple[bool, str, Any]]:
@@ -154,6 +259,8 @@ def _sides(original: Any, released: Any) -> Iterator[tuple[bool, str, Any]]:
 
 def trend_table(found: Trend) -> Iterator[list[Any]]:
     """Every point for a CSV file, a row for each of its data, the header first."""
+    from srsql.engine.signals.results import Measures
+
     names = [f.name for f in fields(Measures) if f.name not in _NOT_MEASURED]
     yield ["drug", "reaction", "span", "period", "data", *names]
     for point in found.points:
@@ -164,6 +271,15 @@ def trend_table(found: Trend) -> Iterator[list[Any]]:
 
 def interaction_parts(found: Interaction) -> Parts:
     """The measures, the rates that they rest on, and how to read them."""
+    from srsql.engine.console.measures import condition_text
+
+    condition = condition_text(found.counted.condition)
+    verdicts = "; ".join(f"{own.data}: {own.signal_omega}" for own in found.measures)
+    yield printable(
+        f"interaction of {found.drug} with {found.with_drug}{condition} => {found.reaction}: "
+        f"{verdicts}"
+    )
+    yield from counted_lines(found.counted)
     rows = [_interaction_cells(own) for own in found.measures]
     yield Table("interaction", INTERACTION_COLUMNS, rows)
     columns = ["data", "reported with", "cases with the reaction", "cases without it"]
@@ -179,22 +295,26 @@ def interaction_parts(found: Interaction) -> Parts:
             for key, name in groups
         ],
     )
-    condition = condition_text(found.counted.condition)
-    yield printable(f"{found.drug} with {found.with_drug}{condition} => {found.reaction}")
-    yield (
-        "expected: cases that would be reported if what each drug adds to the odds were added up; "
-        "Omega: log2 of cases to expected ones, both + 1/2, with an interval of 95 %; bounds hold "
-        "whatever values of the regions are true; an interaction is Omega025 > 0; -: undefined"
+    yield Legend(
+        [
+            "expected: cases that would be reported if what each drug adds to the odds were added "
+            "up; Omega: log2 of cases to expected ones, both + 1/2, with an interval of 95 %; "
+            "bounds hold whatever values of the regions are true; an interaction is Omega025 > 0; "
+            "-: undefined"
+        ]
     )
-    yield from counted_lines(found.counted)
 
 
 def _group(own: InteractionMeasures, key: str) -> list[str]:
+    from srsql.engine.console.measures import cell_text
+
     cells = [[getattr(own, f"n{key}{k}{end}") for end in ("", "_lower", "_upper")] for k in "10"]
     return [cell_text(*cell) for cell in cells]
 
 
 def _interaction_cells(own: InteractionMeasures) -> list[str]:
+    from srsql.engine.console.measures import cell_text, interval_text, number_text
+
     return [
         own.data,
         cell_text(own.n111, own.n111_lower, own.n111_upper),
@@ -212,6 +332,8 @@ def _interaction_cells(own: InteractionMeasures) -> list[str]:
 
 def interaction_table(found: Interaction) -> Iterator[list[Any]]:
     """A row for each of the data, the header first."""
+    from srsql.engine.signals.interactions import InteractionMeasures
+
     names = [field.name for field in fields(InteractionMeasures)]
     yield ["drug", "with_drug", "reaction", *names]
     for own in found.measures:
@@ -221,14 +343,13 @@ def interaction_table(found: Interaction) -> Iterator[list[Any]]:
 
 def likelihood_parts(found: LikelihoodTest) -> Parts:
     """The strongest reactions, what they are compared with, and how to read them."""
+    from srsql.engine.console.measures import condition_text, number_text
+
     rows = (
         [printable(each.reaction) if first else "", data, *_tested_cells(own)]
         for each in found.reactions[:SHOWN]
         for first, data, own in _sides(each.original, each.released)
     )
-    yield Table("reactions", LIKELIHOOD_COLUMNS, rows)
-    if len(found.reactions) > SHOWN:
-        yield f"{SHOWN} of {len(found.reactions):,} reactions are shown; --json and CSV give all"
     for null in found.nulls:
         tested = [getattr(each, null.data) for each in found.reactions]
         signals = sum(own.signal for own in tested if own is not None)
@@ -245,15 +366,22 @@ def likelihood_parts(found: LikelihoodTest) -> Parts:
     if condition_text(found.counted.condition):
         yield "counted are the cases whose region decides the condition (known)"
     yield from counted_lines(found.counted, "the test is without them")
+    yield Table("reactions", LIKELIHOOD_COLUMNS, rows)
+    if len(found.reactions) > SHOWN:
+        yield f"{SHOWN} of {len(found.reactions):,} reactions are shown; --json and CSV give all"
 
 
 def _tested_cells(own: Tested) -> list[str]:
+    from srsql.engine.console.measures import number_text
+
     numbers = (own.expected, own.log_lr, own.p_value)
     return [f"{own.n:,}", *map(number_text, numbers), "yes" if own.signal else ""]
 
 
 def likelihood_table(found: LikelihoodTest) -> Iterator[list[Any]]:
     """Every reaction, a row for each of its data, the header first."""
+    from srsql.engine.signals.likelihood import Tested
+
     names = [field.name for field in fields(Tested)]
     yield ["drug", "reaction", "data", *names]
     for each in found.reactions:
@@ -263,6 +391,8 @@ def likelihood_table(found: LikelihoodTest) -> Iterator[list[Any]]:
 
 def export_parts(found: Exported) -> Parts:
     """Which files there are."""
+    from srsql.engine.console.measures import condition_text
+
     for file in found.files:
         yield printable(f"{file.path}: {file.rows:,} rows")
     yield from linked_lines(found.links)
@@ -288,6 +418,9 @@ def counted_lines(about: Counted, hidden: str = "") -> Iterator[str]:
         hidden: what becomes of released cases with a reaction or a drug that no row shows, where
             there are no bounds; empty: these allow for them.
     """
+    from srsql.engine.catalog.releases import told_of_persons
+    from srsql.engine.console.measures import condition_text, originals_lines, whose_text
+
     yield whose_text(about)
     if about.without:
         yield printable(f"without the cases that have the {' or the '.join(about.without)}")

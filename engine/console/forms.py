@@ -20,6 +20,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from srsql.engine.console import sections
 from srsql.engine.console.later import LateCommand
 from srsql.engine.errors import SrsqlError, printable
 from srsql.engine.store.scratch import put_beside
@@ -33,6 +34,10 @@ WITH_ROWS = {
     "lookup", "explain", "drugs", "spellings",
 }  # fmt: skip
 """Commands whose answer has rows, and so a CSV form."""
+WITH_LEGEND = {"signals", "query", "audit", "advise", "metrics"}
+"""Commands whose answer has a legend."""
+ALL, WHOLE = "--all", "--whole"
+"""What shows every line; the second where the first is of what is asked, as of `signals`."""
 _ASKED, _TYPED = "srsql.form", "srsql.json"
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "": (
@@ -41,6 +46,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "srsql release --quarter 2011Q4",
     ),
     "demo": ("srsql demo", "srsql demo my-first-run"),
+    "doctor": ("srsql doctor", "srsql doctor --folder /data/faers"),
     "synth": (
         "srsql synth --out faers --from 2011Q1 --to 2011Q4 --cases 3000 --seed 1",
         "srsql synth --out faers --like 2011Q4 --scale 0.1",
@@ -148,6 +154,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "srsql signals --drug WARFARIN --with-drug ASPIRIN --reaction HAEMORRHAGE",
         "srsql signals --drug WARFARIN --likelihood --seed 7 --format csv --out reactions.csv",
         "srsql signals --all --export pvda --to pvda",
+        "srsql signals trend --drug WARFARIN --reaction HAEMORRHAGE --quarter 2011Q4",
+        "srsql signals export pvda --all --to pvda",
     ),
     "query": (
         'srsql query "SELECT count(DISTINCT caseid) FROM demo WHERE age > 64"',
@@ -192,6 +200,10 @@ class Asked:
     """One of ``FORMS``; None: tables, or records where a terminal is too narrow."""
     file: Path | None = None
     """Where it goes; None: stdout."""
+    every: bool = False
+    """All lines are shown, and not a screen of them."""
+    legend: bool = False
+    """How to read the answer is told, too."""
     csv_safe: bool = False
     """An apostrophe stands before what a spreadsheet would run as a formula."""
 
@@ -262,21 +274,43 @@ class Command(LateCommand):
 
     context_class = _Context
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._help_all = sections.help_all_option()
+
     def completed(self, params: list[click.Parameter]) -> list[click.Parameter]:
         """With those of the form, where it has an answer."""
         if not any(param.name == "as_json" for param in params):
             return params
         known = {name for param in params for name in param.opts}
-        return [*params, *(made for made in _options(self.name) if made.opts[0] not in known)]
+        return [
+            *params,
+            *(made for made in _options(self.name, known) if made.opts[0] not in known),
+        ]
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its parameters, with the two that show its help."""
+        return [*super().get_params(ctx), self._help_all]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write its options in sections."""
+        sections.write_options(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; keep the form for whatever prints the answer."""
-        rest = super().parse_args(ctx, args)
+        ctx.meta[sections.WORDS] = tuple(args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.NoSuchOption as wrong:
+            raise sections.no_such_option(ctx, wrong) from None
         if _is_typed(ctx, "as_json") or (
             _is_typed(ctx, "shown_as") and ctx.params["shown_as"] == "json"
         ):
             ctx.meta[_TYPED] = True
         form, file = (ctx.params.pop(name, None) for name in ("shown_as", "shown_in"))
+        every, legend = (
+            bool(ctx.params.pop(name, False)) for name in ("shown_whole", "shown_legend")
+        )
         safe = bool(ctx.params.pop("shown_safe", False))
         if safe and form != "csv" and not ctx.params.get("csv_file"):
             raise click.UsageError("--csv-safe is for CSV: give --format csv, or leave it out")
@@ -292,7 +326,7 @@ class Command(LateCommand):
             form = "json"
         if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
             raise click.UsageError(f"--out {file}: give a file in a folder that is there")
-        ctx.meta[_ASKED] = Asked(form, file, safe)
+        ctx.meta[_ASKED] = Asked(form, file, every, legend, safe)
         return rest
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -307,6 +341,31 @@ class Group(click.Group):
     context_class = _Context
     command_class = Command
     group_class = type
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write its options, and its commands under headings."""
+        self.format_commands(ctx, formatter)
+        sections.write_options(ctx, formatter)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write its commands."""
+        sections.write_commands(self, formatter)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options that stand before the name of a command."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as wrong:
+            raise sections.no_such_option(ctx, wrong) from None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; of a word that is none, the one that was meant is told."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as wrong:
+            raise sections.no_such_command(ctx, self, wrong.command_name) from None
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what else there is to say, and the examples."""
@@ -323,7 +382,14 @@ def _is_typed(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
-def _options(command: str | None) -> list[click.Option]:
+def all_option() -> str:
+    """What shows all lines of the answer of the command that runs."""
+    context = click.get_current_context(silent=True)
+    params = context.command.params if context else ()
+    return next((p.opts[0] for p in params if p.name == "shown_whole"), ALL)
+
+
+def _options(command: str | None, known: set[str]) -> list[click.Option]:
     with_rows = command in WITH_ROWS
     forms = [form for form in FORMS if form != "csv" or with_rows]
     safe = FileOption(
@@ -338,6 +404,22 @@ def _options(command: str | None) -> list[click.Option]:
             type=click.Choice(forms),
             help="Form of the answer.  [default: table; records where a terminal is too narrow]",
         ),
+        FileOption(
+            [WHOLE if ALL in known else ALL, "shown_whole"],
+            is_flag=True,
+            help="Print every line, and not a screen of them.",
+        ),
+        *(
+            [
+                FileOption(
+                    ["--explain", "shown_legend"],
+                    is_flag=True,
+                    help="Tell how to read the answer, too.",
+                )
+            ]
+            if command in WITH_LEGEND
+            else []
+        ),
         click.Option(
             ["--out", "shown_in"],
             type=click.Path(path_type=Path),
@@ -346,19 +428,9 @@ def _options(command: str | None) -> list[click.Option]:
     ]
 
 
-def command_words(ctx: click.Context) -> str:
-    """The words of the command after ``srsql``."""
-    words: list[str] = []
-    at: click.Context | None = ctx
-    while at is not None and at.parent is not None:
-        words.insert(0, str(at.info_name))
-        at = at.parent
-    return " ".join(words)
-
-
 def write_examples(ctx: click.Context, formatter: click.HelpFormatter) -> None:
     """Write the examples of the command whose help is shown."""
-    if lines := EXAMPLES.get(command_words(ctx)):
+    if lines := EXAMPLES.get(sections.command_words(ctx)):
         with formatter.section("Examples"):
             for line in lines:
                 formatter.write(f"{'':{formatter.current_indent}}{line}\n")
@@ -416,7 +488,15 @@ def too_narrow(console: Console, columns: Sequence[str], rows: Sequence[Sequence
 def print_table(
     console: Console, title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]
 ) -> None:
-    """Print a table in the form that was asked for.
+    """Print a table in the form that was asked for; see ``table_lines``."""
+    for line in table_lines(console, title, columns, rows):
+        console.print(line)
+
+
+def table_lines(
+    console: Console, title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]
+) -> Iterator[Text]:
+    """The lines of a table in the form that was asked for.
 
     Args:
         console: where to.
@@ -430,10 +510,21 @@ def print_table(
     if form == "records" or (form is None and too_narrow(console, names, cells)):
         lines = _record_lines(names, cells, console.width if console.is_terminal else None)
     else:
-        lines = _table_lines(names, cells)
-    console.print(Text(printable(title), "italic"))
-    for line in lines:
-        console.print(line)
+        lines = _table_lines(*_filled(names, cells))
+    yield Text(printable(title), "italic")
+    yield from lines
+
+
+def _filled(
+    names: Sequence[str], cells: Sequence[Sequence[str]]
+) -> tuple[list[str], list[list[str]]]:
+    """A table without the columns that have nothing in any row."""
+    kept = [
+        place
+        for place in range(len(names))
+        if not cells or any(row[place].strip() for row in cells)
+    ]
+    return [names[place] for place in kept], [[row[place] for place in kept] for row in cells]
 
 
 def _table_lines(names: Sequence[str], cells: Sequence[Sequence[str]]) -> Iterator[Text]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator
 from dataclasses import fields
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
-from srsql.engine.console import Parts, Table, out
-from srsql.engine.console.forms import Asked, asked, too_narrow
+from srsql.engine.console import Legend, Parts, Table, out
+from srsql.engine.console.forms import asked, too_narrow
 from srsql.engine.errors import printable
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from srsql.engine.signals.results import Measures, Shrinkage, Signal, Signals, Stratified
     from srsql.engine.signals.rules import Condition
     from srsql.engine.store.frames import Rows
+    from srsql.schemas.glossary import Term
 
 SHOWN_PAIRS = 10
 """Of all pairs, those in the table; `--json` and `Engine.signals` give all."""
@@ -74,16 +76,60 @@ _CRITERIA = (
     ("signal_ic", "IC"),
     ("signal_eb05", "EB05"),
 )
+HOW_TO_READ = "lower:"
+"""How the note begins that says what the bounds of an answer are."""
 SHOWN_ANSWERS = 200
 """Rows in the table; `--json` and `Engine.query` give all."""
 
 
 def metrics_parts(rows: list[MeasureRow], title: str) -> Parts:
-    """Every measure as one row, and a warning where noise left nothing."""
+    """Whether bounds are kept, what is not protected, a warning where noise left nothing, and every
+    measure as one row: those that fail first."""
     from srsql.engine.shapes.drawn_values import shares_at_ends, worthless_values
 
-    yield Table(title, MEASURE_COLUMNS, map(_measure_cells, rows))
+    judged = [row for row in rows if row.passed is not None]
+    failed = [row for row in judged if not row.passed]
+    if failed:
+        named = ", ".join(dict.fromkeys(row.measure for row in failed))
+        yield f"{title}: NOT kept are {len(failed):,} of {len(judged):,} bounds: {named}"
+    else:
+        yield f"{title}: {_kept_text(len(judged))}; {len(rows):,} measures"
+    yield from _unprotected(rows)
     yield from worthless_values(shares_at_ends(rows))
+    others = [row for row in rows if row not in failed]
+    yield Table("measures", MEASURE_COLUMNS, map(_measure_cells, (*failed, *others)))
+    yield Legend([f"{told.term}: {told.short}" for told in _measured_terms(rows)])
+
+
+def _kept_text(bounds: int) -> str:
+    return f"all {bounds:,} bounds are kept" if bounds else "no bound is measured"
+
+
+def _unprotected(rows: list[MeasureRow]) -> Iterator[str]:
+    """Whom drugs and terms tell beside the region, which no bound is about."""
+    found = {
+        row.scope: row.ratio
+        for row in rows
+        if row.measure == "candidates_below_k" and row.ratio is not None
+    }
+    worst = {scope: share for scope, share in found.items() if scope.endswith(", worst")}
+    for what in ("drugs or terms", "drugs", "terms"):
+        one, two = (worst.get(f"{n} of the {what}, worst") for n in (1, 2))
+        if one is not None and two is not None:
+            yield (
+                f"not protected: with the region, one of the {what} leaves fewer than k candidates "
+                f"for {one:.1%} of the cases at worst, two for {two:.1%}"
+            )
+            return
+
+
+def _measured_terms(rows: list[MeasureRow]) -> Iterator[Term]:
+    """What the glossary has of these measures."""
+    from srsql.schemas.glossary import term
+
+    for name in dict.fromkeys(row.measure for row in rows):
+        with contextlib.suppress(KeyError):
+            yield term(name)
 
 
 def _measure_cells(row: MeasureRow) -> list[str]:
@@ -101,6 +147,8 @@ def status_parts(found: Status) -> Parts:
     from srsql.engine.console.upkeep import lake_line
 
     yield f"{found.path}: {found.bytes_on_disk / 2**20:,.1f} MiB"
+    yield from map(printable, found.incomplete)
+    yield from found.stale
     if found.lake:
         yield lake_line(found.lake)
     if len(found.runs) > 1:
@@ -119,8 +167,6 @@ def status_parts(found: Status) -> Parts:
             )
         else:
             yield f"no {title} yet"
-    yield from map(printable, found.incomplete)
-    yield from found.stale
 
 
 def _run_row(run: dict[str, Any]) -> list[str]:
@@ -144,11 +190,12 @@ def _status_cell(value: Any) -> str:
 
 
 def signals_parts(found: Signals) -> Parts:
-    """The bias over all pairs, the signals, and how to read them."""
+    """What was counted and found, the bias over all pairs, the signals, and how to read them."""
+    yield from signal_lines(found)
     if found.quantiles:
         yield Table("bias", QUANTILE_COLUMNS, quantile_rows(found))
     rows = list(signal_rows(found))
-    if asked() == Asked() and too_narrow(out, SIGNAL_COLUMNS, rows):
+    if (asked().form, asked().file) == (None, None) and too_narrow(out, SIGNAL_COLUMNS, rows):
         for table in tall_tables(found):
             yield from _parts_that_fit(table)
     else:
@@ -157,7 +204,8 @@ def signals_parts(found: Signals) -> Parts:
     if found.strata:
         title = f"over strata of {', '.join(found.strata)}"
         yield Table(title, STRATIFIED_COLUMNS, stratified_rows(found))
-    yield from signal_lines(found)
+    yield from map(prior_text, found.priors)
+    yield Legend(list(_signal_legend(found)))
 
 
 def _each_named(rows: list[list[str]]) -> Iterator[list[str]]:
@@ -282,24 +330,16 @@ def quantile_rows(found: Signals) -> Iterator[list[str]]:
 
 
 def signal_lines(found: Signals) -> Iterator[str]:
-    """What was counted, and what to make of it."""
+    """What was found and counted, and what it does not tell."""
     from srsql.engine.catalog.releases import told_of_persons
     from srsql.engine.store.optional import lacking
 
-    yield whose_text(found, ", each as its latest quarter has it")
     if found.every_pair:
         yield _agreement(found)
-    yield (
-        "cells: expected cases (surely, which is known, .. possibly); intervals of 95 %, of EBGM "
-        "90 % (EB05 .. EB95); criteria of Lin 2016, Table 2, and EB05 >= 2 that hold whatever "
-        "values of the regions are true, with ? those that some decide; -: undefined"
-    )
-    if found.strata:
-        yield (
-            "over strata: Mantel-Haenszel PRR and ROR, EBGM of cases expected within strata; "
-            "known: of the cases whose region decides the stratum; (lower .. upper): whatever "
-            "values of the regions are true; the crude measures are of all cases together"
-        )
+    else:
+        yield from map(_verdict, found.signals[:SHOWN_PAIRS])
+    yield whose_text(found, ", each as its latest quarter has it")
+    yield from originals_lines(found)
     if found.without:
         which = " or the ".join(found.without)
         yield printable(f"without the cases that have the {which}: {found.masked:,} released ones")
@@ -322,7 +362,6 @@ def signal_lines(found: Signals) -> Iterator[str]:
             f"compared with the originals that were kept: {found.dropped:,} cases were left out "
             "for want of a value (--missing drop)"
         )
-    yield from map(prior_text, found.priors)
     if not found.priors:
         yield lacking("scipy", "EBGM")
     if found.perturbed:
@@ -330,7 +369,33 @@ def signal_lines(found: Signals) -> Iterator[str]:
             f"drawn at random in {', '.join(found.perturbed)}: there (surely .. possibly) is what "
             "the drawn values decide, and no bound of the truth"
         )
-    yield from originals_lines(found)
+
+
+def _verdict(signal: Signal) -> str:
+    """Which criteria a pair meets in what is released."""
+    own = signal.released or signal.original
+    assert own is not None
+    met = [label for name, label in _CRITERIA if getattr(own, name) == "holds"]
+    may = [label for name, label in _CRITERIA if getattr(own, name) == "undecided"]
+    pair = printable(f"{signal.drug}{condition_text(signal.condition)} => {signal.reaction}")
+    told = f"a signal by {', '.join(met)}" if met else "no signal"
+    undecided = f", undecided by {', '.join(may)}" if may else ""
+    return f"{pair}: {told}{undecided}; PRR {interval_text(own.prr, own.prr_low, own.prr_high)}"
+
+
+def _signal_legend(found: Signals) -> Iterator[str]:
+    """How to read the tables."""
+    yield (
+        "cells: expected cases (surely, which is known, .. possibly); intervals of 95 %, of EBGM "
+        "90 % (EB05 .. EB95); criteria of Lin 2016, Table 2, and EB05 >= 2 that hold whatever "
+        "values of the regions are true, with ? those that some decide; -: undefined"
+    )
+    if found.strata:
+        yield (
+            "over strata: Mantel-Haenszel PRR and ROR, EBGM of cases expected within strata; "
+            "known: of the cases whose region decides the stratum; (lower .. upper): whatever "
+            "values of the regions are true; the crude measures are of all cases together"
+        )
 
 
 def whose_text(about: Signals | Counted, each: str = "") -> str:
@@ -475,7 +540,13 @@ def number_text(value: float | None) -> str:
 
 
 def coverage_parts(found: Coverage) -> Parts:
-    """The values by cases with their names, and how much of the data the dictionary has."""
+    """How much of the data the dictionary has, and the values by cases with their names."""
+    source = "raw tables" if found.series is None else f"released, series {found.series}"
+    yield (
+        f"{found.dataset}, {source}: {found.dictionary} has {found.found - found.lacking:,} of "
+        f"{found.found:,} values; {found.covered:,} of {found.holders:,} cases have no other"
+    )
+    yield from _with_originals(found.series)
     rows = (
         [each.value, f"{each.cases:,}", "; ".join(each.names) or "-"]
         for each in found.values[:SHOWN_ANSWERS]
@@ -483,17 +554,21 @@ def coverage_parts(found: Coverage) -> Parts:
     yield Table(f"{found.column} on level {found.level}", ["value", "cases", "names"], rows)
     if len(found.values) > SHOWN_ANSWERS:
         yield f"{SHOWN_ANSWERS:,} of {len(found.values):,} values are shown; --json gives all"
-    source = "raw tables" if found.series is None else f"released, series {found.series}"
-    yield (
-        f"{found.dataset}, {source}: {found.dictionary} has {found.found - found.lacking:,} of "
-        f"{found.found:,} values; {found.covered:,} of {found.holders:,} cases have no other"
-    )
-    if found.series is None:
+
+
+def _with_originals(series: str | None) -> Iterator[str]:
+    if series is None:
         yield "computed with the originals: not for publication (--released-only is)"
 
 
 def spellings_parts(found: Spellings) -> Parts:
-    """The terms with several spellings, by cases."""
+    """How many terms have several spellings, and which, by cases."""
+    source = "raw tables" if found.series is None else f"released, series {found.series}"
+    yield (
+        f"{found.dataset}, {source}: {found.terms:,} terms of {', '.join(found.columns)} have "
+        f"several spellings with one key (term_key {found.term_key})"
+    )
+    yield from _with_originals(found.series)
     rows = (
         [each.column, each.key, each.spelling, f"{each.cases:,}", f"{each.cases_of_key:,}"]
         for each in found.spellings[:SHOWN_ANSWERS]
@@ -501,13 +576,6 @@ def spellings_parts(found: Spellings) -> Parts:
     yield Table("spellings", ["column", "key", "spelling", "cases", "cases of the term"], rows)
     if len(found.spellings) > SHOWN_ANSWERS:
         yield f"{SHOWN_ANSWERS:,} of {len(found.spellings):,} rows are shown; --json gives all"
-    source = "raw tables" if found.series is None else f"released, series {found.series}"
-    yield (
-        f"{found.dataset}, {source}: {found.terms:,} terms of {', '.join(found.columns)} have "
-        f"several spellings with one key (term_key {found.term_key})"
-    )
-    if found.series is None:
-        yield "computed with the originals: not for publication (--released-only is)"
 
 
 def dictionary_parts(found: Rows[LevelSize]) -> Parts:
@@ -517,11 +585,29 @@ def dictionary_parts(found: Rows[LevelSize]) -> Parts:
 
 
 def answer_parts(answer: Answer, *, show_sql: bool = False) -> Parts:
-    """The bounds of a count, how to read them and, if asked for, the statement."""
+    """The count with its bounds, what it is of, the rows and, if asked for, the statement; how to
+    read bounds stands in the legend."""
+    yield _answer_text(answer)
+    yield from (note for note in answer_lines(answer) if not note.startswith(HOW_TO_READ))
     yield Table("answer", answer_columns(answer), answer_rows(answer))
-    yield from answer_lines(answer)
     if show_sql:
-        yield from ["", *f"{answer.sql};".split("\n")]
+        yield Legend(["", *f"{answer.sql};".split("\n")], asked=True)
+    yield Legend([note for note in answer.notes if note.startswith(HOW_TO_READ)])
+
+
+def _answer_text(answer: Answer) -> str:
+    """The result in a line."""
+    from srsql.engine.query import BOUNDS
+
+    if len(answer.rows) != 1 or len(answer.columns) > len(BOUNDS):
+        return f"{len(answer.rows):,} rows: lower, expected and upper {answer.counted} of each"
+    lower, expected, upper, known = answer.rows[0]
+    if lower == upper:
+        return f"{lower:,} {answer.counted}, exactly"
+    return (
+        f"{expected:,.1f} {answer.counted} expected, surely {lower:,}, at most {upper:,} "
+        f"({known:,} known)"
+    )
 
 
 def answer_columns(answer: Answer) -> list[str]:

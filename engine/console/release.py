@@ -111,7 +111,6 @@ def duplicates_parts(found: Duplicates) -> Parts:
         [f"{at.threshold:g}", *(f"{n:,}" for n in (at.pairs, at.clusters, at.cases, at.largest))]
         for at in found.at
     )
-    yield Table(f"suspected duplicates of {found.dataset}", DUPLICATES_COLUMNS, rows)
     yield (
         f"{found.cases:,} cases searched by {found.library} (seed {found.seed}); {found.pairs:,} "
         f"pairs of at least {found.least:g} are kept. Compared: "
@@ -121,6 +120,7 @@ def duplicates_parts(found: Duplicates) -> Parts:
         "suspected, not proved: releases from now on tell their k by persons, and "
         "'srsql release --count persons' keeps it"
     )
+    yield Table(f"suspected duplicates of {found.dataset}", DUPLICATES_COLUMNS, rows)
 
 
 def release_parts(released: Released) -> Parts:
@@ -132,10 +132,14 @@ def release_parts(released: Released) -> Parts:
             "to do"
         )
         return
-    yield from release_lines(released)
+    told = release_lines(released)
+    yield next(told)
+    yield from closing_lines(released)
+    yield from told
     rows = [[f"{released.schema}.{name}", f"{n:,}"] for name, n in released.rows.items()]
     yield Table("rows", ["view", "rows"], rows)
-    yield from closing_lines(released)
+    if released.seconds:
+        yield "  seconds: " + ", ".join(f"{k} {v:.2f}" for k, v in released.seconds.items())
 
 
 def release_lines(released: Released) -> Iterator[str]:
@@ -223,7 +227,7 @@ def linked_lines(links: list[MeasureRow]) -> Iterator[str]:
 
 
 def closing_lines(released: Released) -> Iterator[str]:
-    """What the release does not protect, how long it took, and what was checked."""
+    """What the release does not protect, and what was checked."""
     from srsql.engine.catalog.releases import QID_SETS
     from srsql.engine.risk.singling_out import DRUGS_OR_TERMS, ITEMS, SMALL_SETS, share_text
 
@@ -248,8 +252,6 @@ def closing_lines(released: Released) -> Iterator[str]:
                 items=released.manifest.get(ITEMS, DRUGS_OR_TERMS).replace(" or ", " and "),
             )
         )
-    if released.seconds:
-        yield "  seconds: " + ", ".join(f"{k} {v:.2f}" for k, v in released.seconds.items())
     attacks = released.manifest.get("attacks", "none")
     if released.manifest.get("noise", "none") != "none":
         yield f"  {released.manifest['guarantee']}"
@@ -298,11 +300,17 @@ def _without_cases(released: Released) -> bool:
     return "informative" in released.manifest
 
 
-def made_parts(made: Released | Range) -> Parts:
-    """What became of a quarter, or of a range of quarters."""
+def made_parts(made: Released | Range, audience: str | None = None) -> Parts:
+    """What became of a quarter, or of a range of quarters, and for whom."""
+    from srsql.engine.release.audiences import audience_sentences
     from srsql.engine.release.request import Range
 
-    return range_parts(made) if isinstance(made, Range) else release_parts(made)
+    parts = range_parts(made) if isinstance(made, Range) else release_parts(made)
+    newest = made.released[-1:] if isinstance(made, Range) else [made]
+    yield next(parts)
+    for one in newest if audience else ():
+        yield from audience_sentences(str(audience), one.manifest)
+    yield from parts
 
 
 def series_parts(found: Iterable[SeriesInfo]) -> Parts:
@@ -370,9 +378,22 @@ def looked_up_parts(found: LookedUp) -> Parts:
 
 def range_parts(made: Range) -> Parts:
     """What became of a range of quarters."""
-    yield from ingested_parts([one for one in made.ingested if one.status != "unchanged"])
-    yield Table(f"{made.first} to {made.last}", RANGE_COLUMNS, range_rows(made))
+    cases = sum(one.manifest["cases"]["released"] for one in made.released)
+    yield (
+        f"{made.first} to {made.last}: {len(made.released):,} quarters released, {cases:,} cases"
+        if made.released
+        else f"nothing to do between {made.first} and {made.last}"
+    )
     yield from range_lines(made)
+    if made.released:
+        yield from _unprotected(made)
+        yield Table("released", RANGE_COLUMNS, range_rows(made))
+    yield from ingested_parts([one for one in made.ingested if one.status != "unchanged"])
+
+
+def _unprotected(made: Range) -> Iterator[str]:
+    """What the newest release of a range does not protect."""
+    yield from (line for line in closing_lines(made.released[-1]) if "not protected" in line)
 
 
 def range_rows(made: Range) -> Iterator[list[str]]:
@@ -404,8 +425,6 @@ def range_lines(made: Range) -> Iterator[str]:
             f"  each audited by what it changes, then the whole series in full "
             f"({made.audit.releases:,} releases, {made.audit.seconds:.1f} s): {verdict}"
         )
-    if not made.released:
-        yield f"  nothing to do between {made.first} and {made.last}"
 
 
 def published_parts(published: Published) -> Parts:
@@ -413,8 +432,8 @@ def published_parts(published: Published) -> Parts:
     if published.unchanged:
         yield f"{published.path} is the same artifact already, file by file: nothing to do"
         return
-    yield Table(published.path, FILE_COLUMNS, published_rows(published))
     yield from published_lines(published)
+    yield Table(published.path, FILE_COLUMNS, published_rows(published))
 
 
 def published_rows(published: Published) -> Iterator[list[str]]:
@@ -453,9 +472,9 @@ def published_lines(published: Published) -> Iterator[str]:
 
 
 def verified_parts(verified: Verified) -> Parts:
-    """The checks of artifacts, and the verdict."""
-    yield Table("verification", CHECK_COLUMNS, check_rows(verified))
+    """The verdict, where checks fail, what an artifact cannot show, and every check."""
     yield from verified_lines(verified)
+    yield Table("verification", CHECK_COLUMNS, check_rows(verified))
 
 
 def check_rows(verified: Verified) -> Iterator[list[str]]:
@@ -474,7 +493,11 @@ def check_rows(verified: Verified) -> Iterator[list[str]]:
 
 
 def verified_lines(verified: Verified) -> Iterator[str]:
-    """Where checks fail, what was not run, what cannot be shown, the verdict."""
+    """The verdict, where checks fail, what was not run, what cannot be shown."""
+    failed = sum(not check.passed for check in verified.checks)
+    folders = len(verified.artifacts)
+    many = f"{len(verified.checks):,} checks of {folders:,} artifact{'' if folders == 1 else 's'}"
+    yield f"passed: {many}" if verified.passed else f"FAILED: {failed:,} of {many}"
     for check in verified.checks:
         for place in check.where:
             yield f"  {check.artifact}, {check.name}: {place}"
@@ -485,7 +508,6 @@ def verified_lines(verified: Verified) -> Iterator[str]:
     yield "not shown by an artifact alone:"
     for text in verified.cannot_show:
         yield f"  - {text}"
-    yield "passed" if verified.passed else "FAILED"
 
 
 def verified_document(verified: Verified) -> dict[str, Any]:

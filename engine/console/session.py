@@ -22,6 +22,7 @@ import click
 from click.core import ParameterSource
 
 from srsql.engine.console import forms
+from srsql.engine.console.sections import typed_word
 from srsql.engine.errors import (
     DAMAGED,
     EXIT_CODES,
@@ -153,7 +154,8 @@ class Session:
             click.echo(json_text({"error": told}))
         click.echo(f"srsql: {line}", err=True)
         if self.log is None and not self.unlogged:  # of what could not be parsed
-            self.log = typed_path(self.words, "--log")
+            typed = typed_word(self.words, "--log")
+            self.log = Path(typed) if typed is not None else None
         context = getattr(error, "ctx", None)  # of what could not be parsed
         if not self.command and isinstance(context, click.Context):
             self.command = " ".join(context.command_path.split()[1:])
@@ -192,16 +194,6 @@ def session_wait() -> Wait:
     from srsql.engine.store.database_file import Wait
 
     return Wait(session.wait, session.waiting)
-
-
-def typed_path(words: Sequence[str], option: str) -> Path | None:
-    """The path that stands after an option, or after its ``=``."""
-    for place, word in enumerate(words):
-        if word == option and place + 1 < len(words):
-            return Path(words[place + 1])
-        if word.startswith(f"{option}="):
-            return Path(word.partition("=")[2])
-    return None
 
 
 def kind_of(error: BaseException) -> str:

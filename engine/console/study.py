@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 from click.core import ParameterSource
 
-from srsql.engine.console import Command, Listed, Parts, Table, options_of
+from srsql.engine.console import Legend, Listed, Parts, Table, options_of
 from srsql.engine.errors import printable
 from srsql.engine.models import MODELS
-from srsql.engine.study.choice import describe_withheld, format_share
-from srsql.engine.study.grid import Rules
-from srsql.engine.study.row_settings import CRITERIA, RowSetting
 
 if TYPE_CHECKING:
+    from srsql.engine.console import Command
+    from srsql.engine.study.grid import Rules
     from srsql.engine.study.results import Compared
+    from srsql.engine.study.row_settings import RowSetting
     from srsql.engine.study.settings import Advice, Setting
 
 SHOWN_ERRORS = 5
@@ -106,13 +106,13 @@ class Demo(Protocol):
 
 def demo_parts(made: Demo) -> Parts:
     """What a first run made, and what to do with it."""
+    yield from made.audit.split("\n")
     rows = (
         [row.quarter, f"{row.cases:,}", f"{row.groups:,}", f"{row.withheld:,}"]
         + [f"{share:.4f}" for share in (row.nil, row.dr)]
         for row in made.releases
     )
     yield Table("released", ["quarter", "cases", "groups", "withheld", "NIL", "DR"], rows)
-    yield from ("", *made.audit.split("\n"))
     yield from ("", "Open in a browser:", "")
     yield from (f"  {file}" for file in made.reports)
     yield from ("", f"The warehouse is {made.db}. Ask it something:", "")
@@ -125,6 +125,8 @@ def demo_parts(made: Demo) -> Parts:
 
 def rules_of(options: dict[str, Any]) -> Rules:
     """The rules whose signals `compare` measures, taken out of its options."""
+    from srsql.engine.study.grid import Rules
+
     return Rules(**{field: options.pop(name) for name, field in RULES.items()})
 
 
@@ -144,20 +146,37 @@ def compared_lines(made: Compared) -> list[str]:
     return told + [f"wrote {file}" for file in made.files]
 
 
-def advice_parts(advice: Advice) -> Parts:
-    """The settings that were tried, the one that is recommended, and why."""
+def advice_parts(advice: Advice, audience: str | None = None) -> Parts:
+    """The setting that is recommended, for whom, and why; then the settings that were tried."""
+    lines = advice_lines(advice)
+    yield next(lines)
+    yield from _for_audience(advice, audience)
+    yield from lines
+    if advice.rows is not None:
+        yield from row_lines(advice)
     if advice.sampled:
         rows = advice_rows(advice, advice.sampled)
         yield Table(sample_title(advice), ADVICE_COLUMNS, rows)
     yield Table(advice_title(advice), ADVICE_COLUMNS, advice_rows(advice, advice.settings))
-    yield from advice_lines(advice)
-    if advice.rows is not None:
-        if advice.row_settings:
-            title = f"whole rows, k = {advice.row_settings[0].k}: measured on all cases"
-            yield Table(title, ROW_COLUMNS, row_setting_rows(advice))
-            yield from ROW_LEGEND
-        yield from row_lines(advice)
+    if advice.row_settings:
+        title = f"whole rows, k = {advice.row_settings[0].k}: measured on all cases"
+        yield Table(title, ROW_COLUMNS, row_setting_rows(advice))
     yield from (f"wrote {file}" for file in advice.files)
+    yield Legend([*LEGEND, *(ROW_LEGEND if advice.row_settings else ())])
+
+
+def _for_audience(advice: Advice, audience: str | None) -> Iterator[str]:
+    """What the recommended release would be for an audience, unless its values are drawn."""
+    from srsql.engine.models import make_model
+    from srsql.engine.release.audiences import audience_sentences
+
+    best = advice.recommended
+    if audience is None or best is None or best.epsilon:
+        return
+    apart = advice.rows is not None and advice.rows.recommended is not None
+    attacks = ",".join(make_model(best.model, k=best.k).defended_attacks) or "none"
+    told = {"k": best.k, "model": best.model, "attacks": attacks}
+    yield from audience_sentences(audience, told | ({"term_cases": best.k} if apart else {}))
 
 
 def advice_title(advice: Advice) -> str:
@@ -182,6 +201,8 @@ def history(advice: Advice) -> str:
 
 def advice_rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
     """The cells of ``ADVICE_COLUMNS``; the recommended setting is marked."""
+    from srsql.engine.study.choice import format_share
+
     for one in settings:
         if one.error:
             continue
@@ -214,22 +235,26 @@ def _keeps_bounds(one: Setting) -> str:
 
 
 def advice_lines(advice: Advice) -> Iterator[str]:
-    """What the tables do not say: columns, refusals, the reason, what is withheld, what to run."""
-    yield from LEGEND
-    for one in advice.settings:
-        if one.error:
-            yield f"not measured: {printable(f'{one.label}: {one.error}')}"
-    yield f"the attacker has {history(advice)}"
+    """What the tables do not say: the reason, what is withheld, what to run, refusals."""
+    from srsql.engine.study.choice import describe_withheld
+
     yield printable(advice.reason)
     told = advice.recommended or advice.nearest
     if told is not None:
         yield from (f"  {printable(line)}" for line in describe_withheld(told))
     if advice.recommended is not None:
         yield f"run: {shlex.join(advice.command or [])}"
+    yield f"the attacker has {history(advice)}"
+    for one in advice.settings:
+        if one.error:
+            yield f"not measured: {printable(f'{one.label}: {one.error}')}"
 
 
 def row_setting_rows(advice: Advice) -> Iterator[list[str]]:
     """The cells of ``ROW_COLUMNS``; the recommended setting is marked."""
+    from srsql.engine.study.choice import format_share
+    from srsql.engine.study.row_settings import CRITERIA
+
     best = advice.rows.recommended if advice.rows else None
     for one in advice.row_settings:
         if not one.error:

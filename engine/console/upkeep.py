@@ -176,16 +176,18 @@ def receipt_parts(made: Receipt) -> Parts:
     yield from (f"  {text}" for text in made.elsewhere)
     for each in made.stale:
         yield each.line
-    if not made.dry_run:
-        yield (
-            "the file was written anew: nothing that was erased is left in it"
-            if made.rebuilt
-            else "the file still holds what was erased, until it is written anew"
-        )
     copies = [_copy_line(each, len(made.tokens)) for each in made.copies]
     if made.dry_run:
         yield from copies
-    elif copies or made.commands:
+        return
+    unfinished = bool(copies or made.commands)
+    if not made.rebuilt:
+        yield "the file still holds what was erased, until it is written anew"
+    elif unfinished:
+        yield "the file was written anew; releases or copies still tell of the cases"
+    else:
+        yield "the file was written anew: nothing that was erased is left in it"
+    if unfinished:
         yield "to do, in this order:"
         yield from (f"  {text}" for text in (*copies, *made.commands))
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from srsql.engine.errors import IngestError, meant
+from srsql.engine.catalog.periods import named_period
+from srsql.engine.errors import IngestError
 from srsql.engine.ingest.records import CONTROLS, RECORD, drop_temporary, plain_name
 from srsql.engine.ingest.sources import PeriodSource, RelationRows
 from srsql.engine.store.statements import SPACES, column, create, query, table, temporary
@@ -202,10 +203,9 @@ def _periods(warehouse: Warehouse, dataset: Dataset, period: str | None) -> list
         for (label,) in warehouse.rows(query("ingest/relations", "labels"), _labelling(dataset))
     ]
     drop_temporary(warehouse, PERIOD_KEY)
-    if given is not None and given in known:
-        return [given]
+    if given is not None and (named := named_period(given, known)) in known:
+        return [named]
     have = f"{known[0]} to {known[-1]} ({len(known)})" if known else "none"
-    have += meant(given or "", known)
     if given is not None or not known:
         raise IngestError(
             f"{report.name}: no rows of {given or 'any period'} by its column "

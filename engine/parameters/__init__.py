@@ -9,7 +9,6 @@ in the documentation.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import typing
@@ -198,9 +197,35 @@ def facts_of(made: Any, of: type | None = None) -> dict[str, str | int]:
 def unknown_option(call: str, name: str, known: Iterable[str]) -> str:
     """One line on a keyword that a call does not have: which one was meant, or which it has."""
     names = list(known)
-    near = difflib.get_close_matches(name.lower(), names, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(names)}"
+    near = nearest(name, names)
+    hint = f"did you mean {near}?" if near else f"it takes {', '.join(names)}"
     return f"{call} takes no option {name}: {hint}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The name that was meant by a misspelt one; None: none is near enough.
+
+    Near are two slips in six letters or more, one in less: a letter too many, one that lacks, one
+    that is another, two that changed places. What only looks alike (remove, restore) is not near.
+    """
+    typed = name.lower().strip("-")
+    found = [(_slips(typed, each.lower().strip("-")), each) for each in known]
+    slips, near = min(found, key=lambda one: one[0], default=(len(typed), name))
+    return near if slips <= (2 if len(typed) >= 6 else 1) and slips < len(typed) else None
+
+
+def _slips(typed: str, meant: str) -> int:
+    """Slips between two words: optimal string alignment."""
+    before: list[int] = []
+    row = list(range(len(meant) + 1))
+    for i, letter in enumerate(typed, 1):
+        before, last, row = row, before, [i]
+        for j, other in enumerate(meant, 1):
+            best = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != other))
+            if i > 1 and j > 1 and (letter, typed[i - 2]) == (meant[j - 2], other):
+                best = min(best, last[j - 2] + 1)
+            row.append(best)
+    return row[-1]
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from srsql.engine.parameters import (
     protects_less,
 )
 from srsql.engine.parameters.takes import Flag, Parsed, Whole
+from srsql.engine.release.audiences import audience_options
 from srsql.engine.release.manifest import released_rows
 from srsql.engine.release.request import (
     MODEL,
@@ -80,6 +81,9 @@ def series_request(
     given = {name: value for name, value in options.items() if value is not None}
     name = read_value(known["series"].first, given.get("series", MAIN))
     stored = {each.keyword: each for each in stored_parameters(warehouse, dataset.name, name)}
+    if given.get("audience"):
+        read_value(known["audience"].first, given["audience"])
+        given |= audience_options(warehouse, dataset, quarter, name, given)
     merged = inherited(stored, given) | given
     for keyword, each in stored.items():
         if each.value is None and keyword in known and keyword not in merged:
@@ -88,7 +92,7 @@ def series_request(
             )
     request = make_request(quarter, merged)
     found = replace(compared(request, merged, stored), seed=given.get("seed"))
-    return replace(request, remembered=found)
+    return replace(request, remembered=found, given=frozenset(given))
 
 
 def compared(
@@ -371,6 +375,31 @@ def standing_release(
         f"({'; '.join(differs)}), and released quarters are immutable: ask for it as it is, use "
         "another --series, or 'srsql correct' to take withdrawn cases out"
     )
+
+
+def need_as_asked(warehouse: Warehouse, dataset: Dataset, request: Request) -> None:
+    """Refuse to pass over a quarter that is out otherwise than it is asked for: whatever was given
+    has to be what it was made with.
+
+    Raises:
+        ReleaseError: it is not; the text says what differs.
+    """
+    names = {"dataset": dataset.name, "series": request.series, "quarter": request.quarter}
+    rows = warehouse.rows(query("release/series", "made"), {**names, "draft": False})
+    if not rows or request.remembered is None:
+        return
+    _, _, _, text, _, ids = rows[0]
+    differs = [
+        told
+        for told in _asked_otherwise(request, json_of(text), ids)
+        if told.partition(" ")[0].strip(",") in request.given
+    ]
+    if differs:
+        raise ReleaseError(
+            f"{request.quarter} is out in series {request.series!r}, but not as asked "
+            f"({'; '.join(differs)}), and released quarters are immutable: leave out what "
+            "differs, or use another --series"
+        )
 
 
 def exposed_release(

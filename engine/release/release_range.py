@@ -11,7 +11,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.ingest import Intake
 from srsql.engine.release.features.feature import OfRange
 from srsql.engine.release.features.table import refuse
-from srsql.engine.release.memory import standing_release
+from srsql.engine.release.memory import need_as_asked, standing_release
 from srsql.engine.release.release import release
 from srsql.engine.release.request import (
     Clock,
@@ -71,9 +71,11 @@ def release_range(
             {"dataset": dataset.name, "series": request.series},
         )
     }
-    for quarter in out.intersection(quarters) if request.if_needed else ():
-        made_of = find_ingestion(warehouse, dataset, quarter)
-        standing_release(warehouse, dataset, replace(request, quarter=quarter), made_of)
+    for quarter in sorted(out.intersection(quarters)):
+        one = replace(request, quarter=quarter)
+        need_as_asked(warehouse, dataset, one)
+        if request.if_needed:
+            standing_release(warehouse, dataset, one, find_ingestion(warehouse, dataset, quarter))
     releases = []
     todo = [quarter for quarter in quarters if quarter not in out]
     beyond = int(request.model.stopping_cases == "next")

@@ -186,6 +186,14 @@ class Request:
         of_run=True,
         usual=f"{USUAL_IDS}, or those that the series has",
     )
+    audience: Literal["public", "contract", "enclave"] | None = parameter(
+        None,
+        takes=OneOf(("public", "contract", "enclave")),
+        help="Who gets it, which chooses k, how rows are told and against whom they are protected, "
+        "where these are not given",
+        of_run=True,
+        usual="nobody is named",
+    )
     date: str = parameter(
         factory=lambda: today(),  # it stands below
         takes=Day(),
@@ -259,6 +267,8 @@ class Request:
     """Who carries the parts instead; None: this process or its workers."""
     may_be_empty: bool = False
     """A quarter of which nothing can be released becomes an empty release."""
+    given: frozenset[str] = frozenset()
+    """Keywords that somebody gave; the others are as the series has them."""
     remembered: Remembered | None = None
     """What the series remembers of it, and how that differs; None: it is asked of no series."""
 

@@ -46,17 +46,19 @@ def check_turn(warehouse: Warehouse, series: Series, quarter: str, *, supersede:
     if supersede:
         return
     latest = warehouse.value(query(TOPIC, "latest_quarter"), _names(series))
-    if latest is not None and quarter <= latest:
-        what, way = (
-            ("is already released", "of models without a series, such as ms, --supersede")
-            if quarter == latest
-            else (f"comes before {latest}, which is out", "--supersede")
-        )
+    if latest is None or quarter > latest:
+        return
+    out = {row[0] for row in warehouse.rows(query(TOPIC, "releases"), _names(series))}
+    if quarter in out:
         raise ReleaseError(
-            f"{quarter} {what} in series {series.name!r}; released quarters are immutable: release "
-            "a later quarter, use another --series, 'srsql correct' to take withdrawn cases out, "
-            f"or {way}"
+            f"{quarter} is already released in series {series.name!r}; released quarters are "
+            "immutable: release a later quarter, use another --series, 'srsql correct' to take "
+            "withdrawn cases out, or of models without a series, such as ms, --supersede"
         )
+    raise ReleaseError(
+        f"{quarter} comes before {latest}, which is out in series {series.name!r}: release a later "
+        "quarter, use another --series, or --supersede"
+    )
 
 
 def check_version(warehouse: Warehouse, series: Series, request: Request) -> None:

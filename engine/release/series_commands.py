@@ -47,9 +47,16 @@ class SeriesInfo:
 
 
 def create_series(
-    warehouse: Warehouse, dataset: Dataset, name: str, options: Mapping[str, Any]
+    warehouse: Warehouse,
+    dataset: Dataset,
+    name: str,
+    options: Mapping[str, Any],
+    *,
+    if_needed: bool = False,
 ) -> SeriesInfo:
     """Make a series without a release; options as for a release, as far as a series has them.
+
+    ``if_needed``: one that is there just as asked is left as it is.
 
     Raises:
         ReleaseError: there is one of the name, an option concerns one release alone, or its ids
@@ -57,13 +64,21 @@ def create_series(
     """
     _refuse("create_series", options, but=("ids",))
     check_name(name)
-    if find_series(warehouse, dataset, name) is not None:
-        raise ReleaseError(
-            f"series {name!r} is there already: 'srsql series set {name}' changes its parameters"
-        )
     given = {keyword: value for keyword, value in options.items() if value is not None}
     request = make_request("", given | {"series": name})
     refuse(WithIds(request, name, request.ids))
+    if (there := find_series(warehouse, dataset, name)) is not None:
+        stored = {each.keyword: each for each in stored_parameters(warehouse, dataset.name, name)}
+        differs = list(compared(request, given, stored).changes)
+        if request.ids not in (None, there.ids.removesuffix("-60")):
+            differs.append(f"ids {request.ids}, was {there.ids.removesuffix('-60')}")
+        if if_needed and stored and not differs:
+            return find_info(warehouse, dataset, name)
+        told = f", but not as asked ({'; '.join(differs)})" if if_needed and differs else " already"
+        raise ReleaseError(
+            f"series {name!r} is there{told}: 'srsql series set {name} --k 10' changes its "
+            "parameters, such as k"
+        )
     family = _family(dataset, request)
     with warehouse.transaction():
         series = make_series(warehouse, dataset, name, family, request.ids)

@@ -157,7 +157,7 @@ def run(
         raise CompareError(f"dataset {dataset.name} is not in the warehouse: ingest it first")
     limits = warehouse.limits
     cores = limits.threads or _cores()
-    memory = int(_memory() * SHARE) if limits.bytes is None else limits.bytes
+    memory = int(available_memory() * SHARE) if limits.bytes is None else limits.bytes
     size = sum(f.stat().st_size for f in _files(warehouse.path))
     jobs = workers.jobs or _fitting(size, cores, memory)
     task = {
@@ -301,7 +301,7 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _memory() -> int:
+def available_memory() -> int:
     """Bytes that are available, of the machine or of the group this process is in."""
     found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with contextlib.suppress(OSError, ValueError):

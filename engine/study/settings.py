@@ -11,6 +11,7 @@ from srsql.engine.models import DEFAULT_MODEL, MODELS
 from srsql.engine.models.base import SUPPRESS
 from srsql.engine.parameters import Parameter, declared, parameter, read_fields, strict_class
 from srsql.engine.parameters.takes import Flag, Names, Real, Several, Whole
+from srsql.engine.release.audiences import Audience
 from srsql.engine.release.request import release_options
 from srsql.engine.risk.singling_out import PERCENT
 from srsql.engine.store.frames import Framed
@@ -107,6 +108,24 @@ class Sweep:
 def sweep_parameters() -> dict[str, Parameter]:
     """What a sweep is made of, by keyword."""
     return declared(Sweep)
+
+
+def sweep_for(sweep: Sweep, audience: Audience, model: str) -> Sweep:
+    """The settings that are tried for an audience; what differs from the usual ones was given.
+
+    Args:
+        sweep: as it was asked for.
+        audience: whom the release is for.
+        model: see ``model_for``.
+    """
+    usual = Sweep()
+    ks = tuple(dict.fromkeys((audience.k, *(k for k in usual.k if k > audience.k))))
+    return replace(
+        sweep,
+        k=ks if sweep.k == usual.k else sweep.k,
+        models=sweep.models or (model,),
+        terms=sweep.terms or audience.rows_apart,
+    )
 
 
 def settings(sweep: Sweep, models: tuple[str, ...]) -> list[Cell]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.command import srsql
 
-from srsql.engine.api import ARGUMENTS
+from srsql.engine.api import ARGUMENTS, PERIODS
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import (
     AdviseError,
@@ -23,7 +23,7 @@ from srsql.engine.errors import (
     SrsqlError,
     WarehouseError,
 )
-from srsql.engine.extras.synth import SynthError, synthesize
+from srsql.engine.extras.synth import SynthError, quarter_range, synthesize
 from srsql.engine.models.lattice import Ipa
 from srsql.engine.parameters import arguments_of
 from srsql.engine.release.request import make_request, release_options
@@ -82,6 +82,25 @@ def refused(error: type[SrsqlError], call: Callable[..., Any], *args: Any, **kwa
     assert "\n" not in text
     assert caught.value.exit_code == 2
     return text
+
+
+@pytest.mark.parametrize(("name", "argument"), [each for each in READ if each[1] in PERIODS])
+def test_every_argument_that_names_a_period_goes_through_the_one_parser(
+    engine: Engine, name: str, argument: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(label: str, known: list[str], *, fresh: bool) -> str:
+        raise ReleaseError(f"{label} was read, {known}, {fresh}")
+
+    monkeypatch.setattr("srsql.engine.api.named_period", read)
+    call = getattr(engine, name)
+    fresh = name in ("ingest", "import_release")
+    text = refused(ReleaseError, call, **needed(CALLS[name]) | {argument: "22-q1"})
+    assert text == f"22-q1 was read, [], {fresh}"
+
+
+def test_synthetic_quarters_and_weeks_are_named_in_the_usual_spellings_too() -> None:
+    assert quarter_range("11-q1", "Q3/2011") == ["2011Q1", "2011Q2", "2011Q3"]
+    assert quarter_range("2024-w01", "2024W2") == ["2024W01", "2024W02"]
 
 
 @pytest.mark.slow

@@ -64,7 +64,11 @@ def test_the_table_and_the_worst_groups_are_printed_in_words(db: Path) -> None:
     assert "NOT safe" in answer.out
     assert "has 3 candidates, 1 remain, fewer than k" in answer.out
     assert "MD: 2, in the next quarter, but the target is not" in answer.out
-    assert "q: confidence 1 exceeds theta 1/3" in answer.out
+    every = audited(db, *BOUNDS, "--attacks", "b,f,l,md", "--all")
+    assert "q: confidence 1 exceeds theta 1/3" in every.out
+    first, rest = answer.out.splitlines()[:-1], every.out.splitlines()
+    assert first == rest[: len(first)]
+    assert answer.out.splitlines()[-1] == f"... {len(rest) - len(first)} more lines: --all"
 
 
 @pytest.mark.parametrize(

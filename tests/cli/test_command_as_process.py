@@ -81,9 +81,9 @@ def test_without_json_the_same_commands_print_tables_and_no_noise(srsql: Run, db
 def test_help_lists_every_command_on_one_line(srsql: Run) -> None:
     done = srsql("--help")
     assert (done.returncode, done.stderr) == (0, "")
-    section = done.stdout[done.stdout.index("Commands:") :].partition("\n\n")[0]
-    lines = section.splitlines()[1:]
-    listed = dict(line.split(maxsplit=1) for line in lines if line.strip())
+    section = done.stdout[done.stdout.index("First day:") : done.stdout.index("This run:")]
+    lines = [line for line in section.splitlines() if line.startswith("  ")]
+    listed = dict(line.split(maxsplit=1) for line in lines)
     assert set(listed) >= {"demo", "ingest", "metrics", "release", "status", "synth"}
     assert all(text.endswith(".") for text in listed.values())
     assert all(len(line) <= 100 for line in lines)

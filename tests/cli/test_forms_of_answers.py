@@ -18,7 +18,7 @@ from support.quarters import crowd
 
 from srsql.cli import cli
 from srsql.engine.api.engine import Engine
-from srsql.engine.console import forms
+from srsql.engine.console import SCREEN, forms
 from srsql.engine.console.measures import SIGNAL_COLUMNS, signals_parts
 
 pytestmark = pytest.mark.slow
@@ -130,7 +130,8 @@ def test_what_has_rows_has_every_form_on_stdout_and_in_a_file(
     assert column in rows[0]
     file = tmp_path / "out.txt"
     for form in forms.FORMS:
-        shown = asked(made, *words, "--format", form).out
+        whole = ["--whole" if words[0] == "signals" else "--all"]
+        shown = asked(made, *words, *whole, "--format", form).out
         written = asked(made, *words, "--format", form, "--out", file)
         assert written.out == ""
         assert file.read_text(encoding="utf-8") == shown
@@ -158,8 +159,52 @@ def test_csv_of_an_answer_with_several_tables_says_on_stderr_where_the_others_ar
     assert answer.err == ("srsql: the CSV has releases; quarters, series: --format json\n")
 
 
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (("metrics", "--quarter", "2011Q4"), "2011Q4, series main: all 12 bounds are kept"),
+        (("audit",), "Safe: "),
+        (("attack", "--quarter", "2011Q4", "--qid", "sex=M"), "remain; no value exceeds"),
+        (("query", "SELECT count(*) FROM demo WHERE age > 40"), " rows expected, surely "),
+        (("signals", *PAIR), "Drug 1 => Reaction 01: "),
+        (("signals", "--all"), " pairs of surely at least 3 cases"),
+        (("status",), "w.duckdb: "),
+    ],
+)
+def test_the_result_stands_first_and_an_answer_takes_a_screen(
+    made: Path, words: tuple[str, ...], first: str
+) -> None:
+    lines = asked(made, *words).out.splitlines()
+    assert first in lines[0]
+    assert len(lines) <= SCREEN
+    whole = "--whole" if words[0] == "signals" else "--all"
+    every = asked(made, *words, whole).out.splitlines()
+    if len(every) > SCREEN:
+        assert lines == [*every[: SCREEN - 1], f"... {len(every) - SCREEN + 1} more lines: {whole}"]
+    else:
+        assert lines == every
+
+
+def test_what_is_not_protected_stays_on_the_first_screen(made: Path) -> None:
+    assert "not protected: " in asked(made, "metrics", "--quarter", "2011Q4").out
+    assert "does not defend against md, ss, nor against P" in asked(made, "audit").out
+    answer = asked(made, "signals", "--all")
+    assert "not for publication" in answer.out.splitlines()[2]
+
+
+def test_a_legend_is_told_where_it_is_asked_for_and_never_cut(made: Path) -> None:
+    for words in (("metrics", "--quarter", "2011Q4"), ("audit",), ("signals", *PAIR)):
+        plain, told = asked(made, *words).out, asked(made, *words, "--explain").out
+        assert told.startswith(plain)
+        assert len(told) > len(plain)
+
+
+def test_a_column_with_nothing_in_it_is_left_out() -> None:
+    assert printed(80, COLUMNS, [["A", "", "1"], ["B", " ", ""]])[1:] == ["rule  a", "A     1", "B"]
+
+
 def test_records_of_signals_name_the_rule_in_each_block(made: Path) -> None:
-    text = asked(made, "signals", *PAIR, "--format", "records").out
+    text = asked(made, "signals", *PAIR, "--format", "records", "--whole").out
     blocks = [b for b in text.split("\n\n") if "PRR:" in b]
     assert len(blocks) == 2
     assert all("rule:" in block for block in blocks)

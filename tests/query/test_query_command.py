@@ -53,10 +53,14 @@ def test_an_answer_is_a_table_and_lines_that_say_what_was_counted(db: Path) -> N
     answer = query(db, "SELECT sex, COUNT(DISTINCT caseid) FROM demo WHERE age < 50 GROUP BY sex")
     assert (answer.code, answer.err) == (0, "")
     lines = answer.out.splitlines()
-    assert lines[1].split() == ["sex", "lower", "expected", "upper", "known"]
-    assert [line.split()[0] for line in lines[2:4]] == ["F", "M"]
+    assert lines[0] == "2 rows: lower, expected and upper cases of each"
+    assert lines[-3].split() == ["sex", "lower", "expected", "upper", "known"]
+    assert [line.split()[0] for line in lines[-2:]] == ["F", "M"]
     assert "cases of faers, series main, 2011Q3 to 2011Q4" in answer.out
     assert "WITH asked" not in answer.out
+    assert "lower: those who meet" not in answer.out
+    explained = query(db, ADULTS, "--explain").out
+    assert explained.splitlines()[-1].startswith("lower: those who meet")
 
 
 def test_json_is_one_document_and_its_sql_runs_in_plain_duckdb(db: Path) -> None:
@@ -185,7 +189,7 @@ def test_a_name_that_no_released_row_has_is_refused_with_those_like_it(
     assert (answer.code, answer.out) == (2, "")
     assert "no released row has drugname 'DRUGG 1': did you mean 'DRUG 1'" in answer.err
     allowed = query(db, typo, "--allow-unknown")
-    assert (allowed.code, allowed.out.splitlines()[2].split()) == (0, ["0"] * 4)
+    assert (allowed.code, allowed.out.splitlines()[-1].split()) == (0, ["0"] * 4)
     assert "it counts as none" in allowed.out
     nothing = query(db, "SELECT COUNT(*) FROM reac WHERE pt IN ('Reaction 01', 'Zzz')")
     assert "'Zzz', and none like it" in nothing.err

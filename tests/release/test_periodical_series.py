@@ -66,7 +66,7 @@ def test_quarters_come_out_in_order_once_and_the_series_is_safe(loaded: Engine, 
     before = content(loaded.con)
     with pytest.raises(ReleaseError, match=r"2011Q2 is already released .*immutable"):
         loaded.release("2011Q2", model=model, **OPTIONS)
-    with pytest.raises(ReleaseError, match="2011Q1 comes before 2011Q2"):
+    with pytest.raises(ReleaseError, match="2011Q1 is already released"):
         loaded.release("2011Q1", model=model, **OPTIONS)
     assert content(loaded.con) == before
     audited(loaded)

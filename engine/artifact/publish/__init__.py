@@ -427,7 +427,7 @@ def built_beside(target: Path) -> Iterator[tuple[Path, Path]]:
             raise
         raise PublishError(
             f"{error.filename} exists and is not an empty folder: what left the house is not "
-            "overwritten, give another --to"
+            "overwritten, give another --to, or --if-needed where it is to hold just this"
         ) from None
 
 

@@ -177,10 +177,9 @@ def _order_faults(values: Sequence[RankedValue], withheld: int, *, keyed: bool) 
             ((v.rank[0] - withheld, v.rank[1], v) for v in values if v.theta >= bound),
             key=lambda each: each[:2],
         )
-        least = list(
-            accumulate(
-                (v for *_, v in reversed(above)), lambda a, b: b if b.spelled < a.spelled else a
-            )
+        behind_all = [v for *_, v in reversed(above)]
+        least: list[RankedValue] = list(
+            accumulate(behind_all, lambda a, b: b if b.spelled < a.spelled else a)
         )
         for v in sorted((v for v in values if v.theta < bound), key=lambda v: v.rank):
             behind = len(above) - bisect_right([each[:2] for each in above], v.rank)

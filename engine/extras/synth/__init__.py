@@ -40,7 +40,7 @@ from pathlib import Path
 
 import numpy as np
 
-from srsql.engine.catalog.periods import days_of
+from srsql.engine.catalog.periods import days_of, named_period
 from srsql.engine.extras.synth import children, population
 from srsql.engine.extras.synth.archives import (
     Coded,
@@ -126,7 +126,7 @@ def synthesize(
     """
     places = [quarters_in(p) if is_week(p) else [index_of(p)] for p in quarters]
     labels = [
-        label.upper().replace("-", "") if is_week(label) else label_of(place[0])
+        named_period(label, ()) if is_week(label) else label_of(place[0])
         for label, place in zip(quarters, places, strict=True)
     ]
     plan = _checked(

@@ -14,7 +14,7 @@ from datetime import date, timedelta
 from functools import cache
 from importlib import resources
 
-from srsql.engine.catalog.periods import days_of
+from srsql.engine.catalog.periods import days_of, named_period
 from srsql.engine.errors import SrsqlError
 
 LEGACY_END = 2012 * 4 + 3
@@ -83,7 +83,7 @@ def weeks_of(first: str, last: str) -> list[str]:
 
 
 def _monday(label: str) -> str:
-    days = days_of(label.strip()) if is_week(label) else None
+    days = days_of(named_period(label, ())) if is_week(label) else None
     if days is None:
         raise SynthError(f"{label!r} is not an ISO week; write it like 2024W07")
     return days[0]
@@ -91,7 +91,7 @@ def _monday(label: str) -> str:
 
 def is_week(label: str) -> bool:
     """Return whether a label is written as that of an ISO week is."""
-    return _WEEK.fullmatch(label.strip()) is not None
+    return _WEEK.fullmatch(named_period(label, ())) is not None
 
 
 def quarters_in(week: str) -> list[int]:
@@ -115,7 +115,7 @@ def quarters_in(week: str) -> list[int]:
 
 def index_of(label: str) -> int:
     """Return the number of a quarter (four a year) for its label ``YYYYQn``."""
-    match = _LABEL.fullmatch(label.strip())
+    match = _LABEL.fullmatch(named_period(label, ()).strip())
     if match is None:
         raise SynthError(f"{label!r} is not a quarter; write it like 2011Q4")
     index = int(match[1]) * 4 + int(match[2]) - 1

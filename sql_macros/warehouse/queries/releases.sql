@@ -120,6 +120,22 @@ FROM srsql.release AS r
 WHERE r.dataset = $dataset AND r.series = $series AND r.status = 'released'
 ORDER BY r.quarter;
 
+-- name: periods_loaded
+-- The periods of each dataset that are loaded.
+SELECT i.dataset, i.quarter
+FROM srsql.ingestion AS i
+WHERE NOT i.replaced;
+
+-- name: periods_known
+-- The periods of each dataset that are loaded, or are or were out.
+SELECT i.dataset, i.quarter
+FROM srsql.ingestion AS i
+WHERE NOT i.replaced
+UNION
+SELECT r.dataset, r.quarter
+FROM srsql.release AS r
+ORDER BY ALL;
+
 -- name: counting_persons
 -- Those of these schemas of releases whose public manifest says that persons were counted.
 SELECT c.schema_name
