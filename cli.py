@@ -47,6 +47,9 @@ from srsql.engine.console import study as show_study
 from srsql.engine.console import upkeep as show_upkeep
 from srsql.engine.console.process import limits_given, need_text
 from srsql.engine.errors import INFEASIBLE, UNSAFE, OutdatedError
+from srsql.engine.extras.study.grid import Grid, grid_parameters
+from srsql.engine.extras.study.settings import Sweep
+from srsql.engine.extras.study.study import Study
 from srsql.engine.extras.verifier_page import write_verifier_page
 from srsql.engine.interruption import signals_taken
 from srsql.engine.lake.lake_upkeep import look_at_lake
@@ -57,8 +60,6 @@ from srsql.engine.release.series_commands import series_options
 from srsql.engine.steward.migrate import migrate
 from srsql.engine.steward.restore import restore
 from srsql.engine.store.database_file import Limits, need_usable
-from srsql.engine.study.grid import Grid, grid_parameters
-from srsql.engine.study.settings import Sweep
 from srsql.version import __version__
 
 
@@ -528,7 +529,7 @@ def read_dictionary(paths: tuple[Path, ...], to: Path | None, as_json: bool) -> 
 
 
 @cli.command()
-@options_of(Engine.compare, "quarters")
+@options_of(Study.compare, "quarters")
 @click.option(
     "--models",
     type=Listed(click.Choice(list(MODELS))),
@@ -537,8 +538,8 @@ def read_dictionary(paths: tuple[Path, ...], to: Path | None, as_json: bool) -> 
 )
 @options(grid_parameters())
 @options_of(Engine.signals, *show_study.RULES)
-@folder_option(Engine.compare, "srsql-compare")
-@options_of(Engine.compare, "jobs", "csv_safe", "dataset")
+@folder_option(Study.compare, "srsql-compare")
+@options_of(Study.compare, "jobs", "csv_safe", "dataset")
 @warehouse
 def compare(
     quarters: str, folder: Path, db: Path, as_json: bool, jobs: int | None, dataset: str | None,
@@ -553,10 +554,10 @@ def compare(
 
 
 @cli.command()
-@options_of(Engine.advise, "quarter", "max_risk", "max_loss", "max_confidence")
+@options_of(Study.advise, "quarter", "max_risk", "max_loss", "max_confidence")
 @options(declared(Sweep))
-@folder_option(Engine.advise, "srsql-advise")
-@options_of(Engine.advise, "jobs", "csv_safe", "series", "dataset")
+@folder_option(Study.advise, "srsql-advise")
+@options_of(Study.advise, "jobs", "csv_safe", "series", "dataset")
 @warehouse
 def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) -> None:
     """Recommend model, k, theta and epsilon for the next release of a series."""

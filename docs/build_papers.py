@@ -1,14 +1,14 @@
 """Writes the table of commands in docs/papers.md from the grids beside the papers' claims.
 
-Run ``python docs/build_papers.py`` after a change of ``engine/study/claims/*.toml``; a test fails
-while the page is stale. What stands outside the markers is written by hand.
+Run ``python docs/build_papers.py`` after a change of ``engine/extras/study/claims/*.toml``; a test
+fails while the page is stale. What stands outside the markers is written by hand.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from srsql.engine.study.claims import GRIDS
+from srsql.engine.extras.study.claims import GRIDS
 
 PAGE = Path(__file__).with_name("papers.md")
 BEGIN, END = "<!-- grids: begin -->\n", "<!-- grids: end -->\n"

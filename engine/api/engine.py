@@ -43,7 +43,7 @@ from srsql.engine.release.ids import LookedUp, look_up
 from srsql.engine.release.memory import series_request
 from srsql.engine.release.release import release
 from srsql.engine.release.release_range import release_range
-from srsql.engine.release.request import Range, Released, is_range, range_ends
+from srsql.engine.release.request import Range, Released, range_ends
 from srsql.engine.release.series import Status, status
 from srsql.engine.release.series_commands import (
     SeriesInfo,
@@ -70,16 +70,11 @@ from srsql.engine.steward.correct import Correction, CorrectionRequest, correct
 from srsql.engine.steward.draft import confirm
 from srsql.engine.steward.explain import Explained, explain
 from srsql.engine.steward.forget import Receipt, complete, forget, sweep
+from srsql.engine.store import doors
 from srsql.engine.store.database_file import Wait
 from srsql.engine.store.frames import Kind, Rows, shaped
 from srsql.engine.store.runs import recorded
 from srsql.engine.store.warehouse import Warehouse
-from srsql.engine.study import advise, compare
-from srsql.engine.study.choice import make_bounds
-from srsql.engine.study.grid import Grid, Rules
-from srsql.engine.study.results import Compared
-from srsql.engine.study.run import Workers
-from srsql.engine.study.settings import Advice, Sweep
 from srsql.engine.workers.carriers import Carrier
 from srsql.schemas import Dataset
 
@@ -651,31 +646,23 @@ class Engine:
 
     @api.reads(errors.CompareError)
     def compare(
-        self, quarters: str, grid: Grid, out: str | Path, *, rules: Rules | None = None,
-        jobs: int | None = None, csv_safe: bool = False, dataset: Name = None,
-        progress: Progress = None,
-    ) -> Compared:  # fmt: skip
-        """A grid of models and parameters over quarters, measured; see ``srsql compare``."""
-        first = range_ends(quarters)[0] if is_range(quarters) else quarters
-        workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress,
-                          csv_safe=csv_safe)  # fmt: skip
-        with self.warehouse.guarded():
-            schema = self._of(first, dataset)
-            return compare(self.warehouse, schema, quarters, grid, rules or Rules(), workers)
+        self, quarters: str, grid: object, out: str | Path, *, dataset: Name = None, **options: Any
+    ) -> Any:
+        """A grid of models and parameters over quarters, measured; see ``srsql compare``.
+
+        What it takes and returns is told by :class:`srsql.engine.extras.study.study.Study`.
+        """
+        studies = doors.opened("study")(self.warehouse, self._dataset)
+        return studies.compare(quarters, grid, out, dataset=dataset, **options)
 
     @api.reads(errors.AdviseError)
-    def advise(
-        self, quarter: str, out: str | Path, *, max_risk: Number = None, max_loss: Number = None,
-        max_confidence: Number = None, sweep: Sweep | None = None, jobs: int | None = None,
-        csv_safe: bool = False, dataset: Name = None, series: str = MAIN, progress: Progress = None,
-    ) -> Advice:  # fmt: skip
-        """Which model, k, theta and epsilon for the next release; see ``srsql advise``."""
-        bounds = make_bounds(max_risk, max_loss, max_confidence)
-        with self.warehouse.guarded():
-            workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress,
-                              csv_safe=csv_safe)  # fmt: skip
-            return advise(self.warehouse, self._of(quarter, dataset), quarter, bounds,
-                          sweep or Sweep(), series=series, workers=workers)  # fmt: skip
+    def advise(self, quarter: str, out: str | Path, *, dataset: Name = None, **options: Any) -> Any:
+        """Which model, k, theta and epsilon for the next release; see ``srsql advise``.
+
+        What it takes and returns is told by :class:`srsql.engine.extras.study.study.Study`.
+        """
+        studies = doors.opened("study")(self.warehouse, self._dataset)
+        return studies.advise(quarter, out, dataset=dataset, **options)
 
     def _of(self, quarter: str | None, name: Name) -> Dataset:
         return api.dataset_of(self.warehouse, quarter, name or self._dataset)

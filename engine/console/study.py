@@ -13,11 +13,11 @@ from click.core import ParameterSource
 
 from srsql.engine.console import Command, Parts, Table
 from srsql.engine.errors import printable
-from srsql.engine.study.choice import describe_withheld, format_share
-from srsql.engine.study.grid import Rules
-from srsql.engine.study.results import Compared
-from srsql.engine.study.row_settings import CRITERIA, RowSetting
-from srsql.engine.study.settings import Advice, Setting
+from srsql.engine.extras.study.choice import describe_withheld, format_share
+from srsql.engine.extras.study.grid import Rules
+from srsql.engine.extras.study.results import Compared
+from srsql.engine.extras.study.row_settings import CRITERIA, RowSetting
+from srsql.engine.extras.study.settings import Advice, Setting
 
 SHOWN_ERRORS = 5
 ADVICE_COLUMNS = [

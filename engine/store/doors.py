@@ -11,6 +11,7 @@ from typing import Any
 
 DOORS = {
     "spark": "spark.address:SparkAt",
+    "study": "study.study:Study",
 }
 """Door -> the module of ``engine/extras`` behind it, and what of it is asked for."""
 

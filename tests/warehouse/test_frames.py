@@ -18,11 +18,11 @@ from support.quarters import crowd, write_quarter
 import srsql
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.errors import FrameError
+from srsql.engine.extras.study.results import Compared
+from srsql.engine.extras.study.settings import Advice, Setting
 from srsql.engine.measures import MeasureRow
 from srsql.engine.signals.results import Signal
 from srsql.engine.store.frames import Lines, Rows
-from srsql.engine.study.results import Compared
-from srsql.engine.study.settings import Advice, Setting
 
 pytestmark = pytest.mark.slow
 
