@@ -16,10 +16,11 @@ from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer
 from srsql.engine.query.coverage import Coverage
 from srsql.engine.query.spellings import Spellings
-from srsql.engine.signals.exports import Exported, Form
+from srsql.engine.signals.counted import Exported
 from srsql.engine.signals.interactions import Interaction
 from srsql.engine.signals.likelihood import LikelihoodTest
 from srsql.engine.signals.results import Signals
+from srsql.engine.signals.rules import Form
 from srsql.engine.signals.trends import Trend
 from srsql.schemas import Dataset
 

@@ -33,7 +33,7 @@ from srsql.engine.catalog.releases import (
 )
 from srsql.engine.catalog.series import MAIN
 from srsql.engine.catalog.waiting import with_waiting
-from srsql.engine.grouping.duplicates import Duplicates, find_duplicates
+from srsql.engine.grouping.persons import Duplicates
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest, intake
 from srsql.engine.measures import MeasureRow
 from srsql.engine.query import Answer, Asking, query
@@ -59,11 +59,11 @@ from srsql.engine.risk.metrics import count_term_sets, term_combinations
 from srsql.engine.risk.term_counts import CombinationShare, TermCount
 from srsql.engine.shapes import need_cases, series_dataset
 from srsql.engine.signals import signals
-from srsql.engine.signals.exports import Exported, Form, Writing, export
+from srsql.engine.signals.counted import Exported
 from srsql.engine.signals.interactions import Interaction, interaction
 from srsql.engine.signals.likelihood import DRAWS, LikelihoodTest, likelihood
 from srsql.engine.signals.results import Signals
-from srsql.engine.signals.rules import Counting, Missing, Preset, Rule
+from srsql.engine.signals.rules import Counting, Form, Missing, Preset, Rule
 from srsql.engine.signals.trends import Trend, trend
 from srsql.engine.steward.backup import Backup, backup, rebuild
 from srsql.engine.steward.correct import Correction, CorrectionRequest, correct
@@ -273,7 +273,9 @@ class Engine:
         columns = {"event_date": event_date, "country": country}
         given = {role: name for role, name in columns.items() if name is not None}
         with self.warehouse.guarded():
-            return find_duplicates(self.warehouse, self._of(None, dataset), given, seed, progress)
+            schema, find = self._of(None, dataset), doors.opened("persons")
+            found: Duplicates = find(self.warehouse, schema, given, seed, progress)
+            return found
 
     @api.reads(errors.LookUpError)
     def lookup(
@@ -599,9 +601,11 @@ class Engine:
                 without_indications=without_indications,
             )  # fmt: skip
             consent = api.consent(max_linkable, allow_linkable)
-            writing = Writing(form, Path(to), None if tree is None else Path(tree), consent)
-            return export(self.warehouse, schema, series, rule, writing, quarter=quarter,
-                          counting=counting)  # fmt: skip
+            where = (Path(to), None if tree is None else Path(tree))
+            writing = doors.opened("exports")(form, *where, consent)
+            made: Exported = writing.export(self.warehouse, schema, series, rule,
+                                            quarter=quarter, counting=counting)  # fmt: skip
+            return made
 
     @api.reads(errors.QueryError)
     def query(

@@ -24,8 +24,7 @@ from srsql.engine.console.measures import (
 from srsql.engine.console.release import linked_lines
 from srsql.engine.errors import SignalError, printable
 from srsql.engine.parameters import arguments_of, option_name
-from srsql.engine.signals.counted import Counted
-from srsql.engine.signals.exports import Exported
+from srsql.engine.signals.counted import Counted, Exported
 from srsql.engine.signals.interactions import Interaction, InteractionMeasures
 from srsql.engine.signals.likelihood import LikelihoodTest, Tested
 from srsql.engine.signals.results import Measures

@@ -15,7 +15,7 @@ from srsql.engine.catalog.series import IDS, ORIGINAL
 from srsql.engine.console import Parts, Table, gap_lines
 from srsql.engine.console.session import current_session
 from srsql.engine.errors import printable
-from srsql.engine.grouping.duplicates import Duplicates
+from srsql.engine.grouping.persons import Duplicates
 from srsql.engine.ingest import IngestedFile, IngestedPeriod
 from srsql.engine.ingest.encodings import UTF_8
 from srsql.engine.measures import MeasureRow

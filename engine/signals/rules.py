@@ -38,6 +38,8 @@ class Condition:
     """Label of a node of its hierarchy."""
 
 
+Form = Literal["pvda", "openebgm", "treescan"]
+"""Of files for other tools."""
 Missing = Literal["spread", "exclude"]
 Preset = Literal["suspects", "primary", "usual"]
 """What the field counts: every suspect drug; the first suspect role alone; every suspect drug,

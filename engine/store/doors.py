@@ -10,6 +10,9 @@ from importlib import import_module
 from typing import Any
 
 DOORS = {
+    "catalogues": "catalogues.catalogues:catalogues",
+    "exports": "exports.exports:Writing",
+    "persons": "persons.duplicates:find_duplicates",
     "spark": "spark.address:SparkAt",
     "study": "study.study:Study",
 }

@@ -236,7 +236,7 @@ WRITTEN = "it is written, not read"
 ELSEWHERE = {
     ("engine/artifact/documents.py", "read_text"): SHIPPED,
     ("engine/artifact/explained.py", "read_text"): SHIPPED,
-    ("engine/artifact/methods.py", "read_text"): SHIPPED,
+    ("engine/extras/catalogues/methods.py", "read_text"): SHIPPED,
     ("engine/extras/verifier_page/__init__.py", "read_text"): SHIPPED,
     ("engine/artifact/verify/term_keys.py", "read_text"): SHIPPED,
     ("engine/audit/imports/foreign_table.py", "open"): OWN,
@@ -247,7 +247,7 @@ ELSEWHERE = {
     ("engine/ingest/sources.py", "open"): "what is inside a zip that open_plain has opened",
     ("engine/report/page.py", "read_text"): SHIPPED,
     ("engine/risk/linkage.py", "read_text"): SHIPPED,
-    ("engine/signals/exports.py", "open"): WRITTEN,
+    ("engine/extras/exports/exports.py", "open"): WRITTEN,
     ("engine/extras/study/claims.py", "read_text"): SHIPPED,
     ("engine/extras/study/results.py", "open"): WRITTEN,
     ("engine/extras/study/run.py", "read_text"): SYSTEM,

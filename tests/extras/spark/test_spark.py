@@ -305,7 +305,7 @@ def script(text: str, *arguments: object, **environment: str) -> subprocess.Comp
     return subprocess.run(
         [sys.executable, "-c", text, *map(str, arguments)],
         capture_output=True, text=True, timeout=600, env=os.environ | environment,
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[2],
     )  # fmt: skip
 
 

@@ -8,17 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from srsql.engine.artifact.described import (
-    KEYWORDS,
-    About,
-    Json,
-    asked_columns,
-    column_meaning,
-    described_files,
-    present,
-)
+from srsql.engine.artifact.described import column_meaning, described_files
 from srsql.engine.artifact.format import PROV, Manifest, Stated
 from srsql.engine.catalog.periods import days_of
+from srsql.engine.extras.catalogues.about import KEYWORDS, About, Json, asked_columns, present
 
 EU = "http://publications.europa.eu/resource/authority/"
 HEALTH_AUTHORITY = "https://hdeu-dcat.data.health.europa.eu/resource/authority/"

@@ -31,9 +31,9 @@ pytestmark = [
     pytest.mark.thorough,
     pytest.mark.skipif(BROWSER is None, reason="no Chromium on PATH"),
 ]
-SOURCES = Path(__file__).parents[2] / "engine" / "extras" / "verifier_page" / "page"
-PAGE_CHECK = Path(__file__).parents[1] / "report" / "page_check.js"
-FIRST = Path(__file__).parents[1] / "fixtures" / "release_0_1"
+SOURCES = Path(__file__).parents[3] / "engine" / "extras" / "verifier_page" / "page"
+PAGE_CHECK = Path(__file__).parents[2] / "report" / "page_check.js"
+FIRST = Path(__file__).parents[2] / "fixtures" / "release_0_1"
 MARKUP = "<img src=x onerror='hacked=1'><script>hacked=1</script>"
 FORMULA = "=HYPERLINK(0)"
 Q3, Q4 = "2011Q3", "2011Q4"

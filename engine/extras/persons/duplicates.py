@@ -18,14 +18,14 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import duckdb
 from sqlglot import exp
 
 from srsql.engine.errors import DuplicatesError
-from srsql.engine.grouping.person_records import names_of_qids, person_records
+from srsql.engine.extras.persons.person_records import names_of_qids, person_records
+from srsql.engine.grouping.persons import LEAST, ClustersAt, Duplicates
 from srsql.engine.lake.lake import need_periods
 from srsql.engine.store.optional import need
 from srsql.engine.store.statements import column, create, query, table
@@ -36,8 +36,6 @@ from srsql.schemas.persons import COLUMNS, shipped_person_columns
 TOPIC = "grouping/duplicates"
 THRESHOLDS = (0.9, 0.99)
 """Probabilities at which clusters are counted and told."""
-LEAST = 0.5
-"""Pairs below are not kept."""
 MOST_IN_BLOCK = 60
 RARE = 500
 """A term is rare if at most one case in so many has it (and never below two cases)."""
@@ -48,34 +46,6 @@ RECALL = 0.6
 MOST_LIKELY = 0.5
 """The prior is never more: of few cases the strict rule may find more pairs than there are."""
 DIGITS = 9
-
-
-@dataclass(frozen=True)
-class ClustersAt:
-    """What is one person at a threshold."""
-
-    threshold: float
-    pairs: int
-    clusters: int
-    cases: int
-    """In clusters, so that there are ``cases - clusters`` fewer persons than cases."""
-    largest: int
-
-
-@dataclass(frozen=True)
-class Duplicates:
-    """What a search for suspected duplicates found."""
-
-    dataset: str
-    cases: int
-    compared: dict[str, str]
-    """What was compared, and the column it is of."""
-    pairs: int
-    """Kept: of at least ``least``."""
-    least: float
-    seed: int
-    library: str
-    at: list[ClustersAt]
 
 
 def find_duplicates(

@@ -20,19 +20,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tomllib import TOMLDecodeError
-from typing import Any, Literal
+from typing import Any
 
 from sqlglot import exp
 
 from srsql.engine.catalog.datasets import term_keys
 from srsql.engine.catalog.releases import staleness
 from srsql.engine.errors import SignalError
-from srsql.engine.measures import MeasureRow
 from srsql.engine.release.exposure import Consent, links_handed_on
 from srsql.engine.signals import Asked, Run, ask, weighed
 from srsql.engine.signals.cases import RELEASED, Scope, load_wanted, side_table
-from srsql.engine.signals.counted import Counted, counted
-from srsql.engine.signals.rules import USUAL, Condition, Counting, Rule
+from srsql.engine.signals.counted import Exported, ExportedFile, counted
+from srsql.engine.signals.rules import USUAL, Condition, Counting, Form, Rule
 from srsql.engine.signals.strata import BY
 from srsql.engine.store.scratch import put_folder
 from srsql.engine.store.statements import column, query, table, temporary, with_rows
@@ -40,7 +39,6 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.hierarchy import Hierarchy, HierarchyError, load_hierarchy
 
-Form = Literal["pvda", "openebgm", "treescan"]
 COLUMNS = {"pvda": ("report_id", "drug", "event"), "openebgm": ("id", "var1", "var2")}
 STRATUM = "strat_"
 """What openEBGM knows a column of strata by."""
@@ -50,31 +48,6 @@ Part = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
 """Name of a file, header and rows."""
 ROOT = "ANY REACTION"
 """The root of a tree that has no other node beside the reactions."""
-
-
-@dataclass(frozen=True)
-class ExportedFile:
-    """One file, and how many rows it has without its header."""
-
-    path: str
-    rows: int
-
-
-@dataclass(frozen=True)
-class Exported:
-    """What was written."""
-
-    form: Form
-    drug: str | None
-    """Of TreeScan, whose counts are of one drug."""
-    files: tuple[ExportedFile, ...]
-    links: list[MeasureRow]
-    """Rows of cases that link to other releases of their quarter; none where counts are written."""
-    stale: tuple[str, ...]
-    """Releases with cases that have left since they were made, which the files have, in words."""
-    counted: Counted
-    strata: tuple[str, ...] = ()
-    """What cases are parted by, in columns of the file."""
 
 
 @dataclass(frozen=True)
@@ -89,67 +62,69 @@ class Writing:
     consent: Consent = field(default_factory=Consent)
     """What was said yes to."""
 
+    def export(
+        self,
+        warehouse: Warehouse,
+        dataset: Dataset,
+        series: str,
+        rule: Rule,
+        *,
+        quarter: str | None = None,
+        counting: Counting = USUAL,
+    ) -> Exported:
+        """Write what is released for another tool.
 
-def export(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    series: str,
-    rule: Rule,
-    writing: Writing,
-    *,
-    quarter: str | None = None,
-    counting: Counting = USUAL,
-) -> Exported:
-    """Write what is released for another tool.
+        Args:
+            warehouse: may be read-only.
+            dataset: says which columns are drug, reaction and role.
+            series: whose releases.
+            rule: the condition that cases meet, and of TreeScan the drug; its reaction is empty.
+            quarter: only this one; None: all that are released, each case as its latest has it.
+            counting: how cases are counted, and what they are parted by.
 
-    Args:
-        warehouse: may be read-only.
-        dataset: says which columns are drug, reaction and role.
-        series: whose releases.
-        rule: the condition that cases meet, and of TreeScan the drug; its reaction is empty.
-        writing: the form, the folder, and what was said yes to.
-        quarter: only this one; None: all that are released, each case as its latest has it.
-        counting: how cases are counted, and what they are parted by.
-
-    Raises:
-        SignalError: see ``signals``; the folder is not empty or cannot be written; TreeScan has no
-            drug, or strata; there is no such tree; a release must not leave the house; or clusters
-            tell drugs and reactions.
-        LinkableError: too many rows of cases link to other releases of their quarter, as
-            ``publish`` says it.
-    """
-    form, folder, tree_file = writing.form, writing.folder, writing.tree
-    if (form == "treescan") != bool(rule.drug):
-        need = "counts of one drug: give --drug" if form == "treescan" else "every pair: give --all"
-        raise SignalError(f"--export {form} has {need}")
-    if tree_file is not None and form != "treescan":
-        raise SignalError("--tree is of --export treescan: leave it out")
-    if form == "treescan" and counting.strata:
-        raise SignalError("--export treescan has counts without strata: leave --strata out")
-    tree = None if tree_file is None else _tree(tree_file)
-    asked = ask(warehouse, dataset, series, [rule] if rule.drug else [], quarter=quarter,
-                released_only=True, counting=counting)  # fmt: skip
-    asked.scope.told.need_rows("--export")
-    _need_publishable(warehouse, asked.scope)
-    links = [] if form == "treescan" else [
-        row
-        for label, release_id in asked.scope.releases.items()
-        for row in links_handed_on(warehouse, dataset, release_id,
-                                   f"{label} in series {series!r}", writing.consent)
-    ]  # fmt: skip
-    named = _nodes(warehouse, asked.scope, tree)
-    with _put(folder) as made:
-        parts = _parts(warehouse, asked, rule, form, counting, (tree, named))
-        files = [_write(made, folder, *part) for part in parts]
-    about = counted(warehouse, series, asked, rule.condition, counting)
-    stale = [
-        found.line
-        for release_id in asked.scope.releases.values()
-        for found in staleness(warehouse, release_id=release_id)
-    ]
-    return Exported(
-        form, rule.drug or None, tuple(files), links, tuple(stale), about, counting.strata
-    )
+        Raises:
+            SignalError: see ``signals``; the folder is not empty or cannot be written; TreeScan has
+                no drug, or strata; there is no such tree; a release must not leave the house; or
+                clusters tell drugs and reactions.
+            LinkableError: too many rows of cases link to other releases of their quarter, as
+                ``publish`` says it.
+        """
+        form, folder, tree_file = self.form, self.folder, self.tree
+        if (form == "treescan") != bool(rule.drug):
+            need = (
+                "counts of one drug: give --drug"
+                if form == "treescan"
+                else "every pair: give --all"
+            )
+            raise SignalError(f"--export {form} has {need}")
+        if tree_file is not None and form != "treescan":
+            raise SignalError("--tree is of --export treescan: leave it out")
+        if form == "treescan" and counting.strata:
+            raise SignalError("--export treescan has counts without strata: leave --strata out")
+        tree = None if tree_file is None else _tree(tree_file)
+        asked = ask(warehouse, dataset, series, [rule] if rule.drug else [], quarter=quarter,
+                    released_only=True, counting=counting)  # fmt: skip
+        asked.scope.told.need_rows("--export")
+        _need_publishable(warehouse, asked.scope)
+        links = [] if form == "treescan" else [
+            row
+            for label, release_id in asked.scope.releases.items()
+            for row in links_handed_on(warehouse, dataset, release_id,
+                                       f"{label} in series {series!r}", self.consent)
+        ]  # fmt: skip
+        named = _nodes(warehouse, asked.scope, tree)
+        with _put(folder) as made:
+            parts = _parts(warehouse, asked, rule, form, counting, (tree, named))
+            files = [_write(made, folder, *part) for part in parts]
+        about = counted(warehouse, series, asked, rule.condition, counting)
+        stale = [
+            found.line
+            for release_id in asked.scope.releases.values()
+            for found in staleness(warehouse, release_id=release_id)
+        ]
+        return Exported(
+            form, rule.drug or None, tuple(files), links, tuple(stale), about, counting.strata
+        )
 
 
 def _parts(

@@ -18,16 +18,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from srsql.engine.artifact.described import (
-    KEYWORDS,
-    About,
-    Json,
-    asked_columns,
-    column_meaning,
-    described_files,
-    present,
-    table_meaning,
-)
+from srsql.engine.artifact.described import column_meaning, described_files, table_meaning
 from srsql.engine.artifact.format import (
     CLUSTERS,
     CROISSANT,
@@ -47,8 +38,9 @@ from srsql.engine.artifact.format import (
     Table,
     stored_columns,
 )
-from srsql.engine.artifact.linked_data import MEDIA, dcat, provenance
-from srsql.engine.artifact.methods import methods
+from srsql.engine.extras.catalogues.about import KEYWORDS, About, Json, asked_columns, present
+from srsql.engine.extras.catalogues.linked_data import MEDIA, dcat, provenance
+from srsql.engine.extras.catalogues.methods import methods
 
 KINDS = {"BIGINT": "integer", "VARCHAR": "string"}
 """Type of a column -> type of Frictionless; a decimal number is a ``number``."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from artifact.conftest import Warehouses
-from artifact.test_catalogues import STATED
+from extras.catalogues.test_catalogues import STATED
 from support.artifacts import make, manifest_of, read_csv, tables_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of the libraries

@@ -18,10 +18,10 @@ from support.command import srsql
 from support.quarters import crowd, write_quarter
 
 from srsql import Engine, verify
-from srsql.engine.artifact.described import About
 from srsql.engine.artifact.format import Manifest
 from srsql.engine.catalog.periods import days_of
 from srsql.engine.errors import PublishError
+from srsql.engine.extras.catalogues.about import About
 
 pytestmark = pytest.mark.thorough
 

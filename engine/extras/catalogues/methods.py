@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 from string import Template
 
-from srsql.engine.artifact.described import period_of, withheld_of
 from srsql.engine.artifact.documents import NO_DAY
 from srsql.engine.artifact.explained import distinct_cases, emptiness, filled, ratios
 from srsql.engine.artifact.format import AnyManifest, Manifest, ShownCases, quarters_of
 from srsql.engine.catalog.series import PER_QUARTER
+from srsql.engine.extras.catalogues.about import period_of, withheld_of
 
 NOT_TOLD = "not told by whoever publishes"
 PARAGRAPH = (
