@@ -117,7 +117,7 @@ def rules_of(options: dict[str, Any]) -> Rules:
 
 
 def compared_lines(made: Compared) -> list[str]:
-    """What was run, what could not be, what the papers' claims came to, where it is."""
+    """What was run, what could not be, where it is."""
     span = made.quarters[0] + (f" to {made.quarters[-1]}" if len(made.quarters) > 1 else "")
     told = [
         f"{printable(span)} of {made.dataset}: {made.cells} cells, {made.already} of them finished "
@@ -126,9 +126,6 @@ def compared_lines(made: Compared) -> list[str]:
     told += [f"not run: {printable(text)}" for text in made.errors[:SHOWN_ERRORS]]
     if len(made.errors) > SHOWN_ERRORS:
         told.append(f"not run: {len(made.errors) - SHOWN_ERRORS} more, see the page")
-    verdicts = ("holds", "does not hold", "cannot be told")
-    counts = ", ".join(f"{made.verdicts.get(name, 0)} {name}" for name in verdicts)
-    told.append(f"claims of papers: {counts}")
     return told + [f"wrote {file}" for file in made.files]
 
 

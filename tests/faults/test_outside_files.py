@@ -248,7 +248,7 @@ ELSEWHERE = {
     ("engine/report/page.py", "read_text"): SHIPPED,
     ("engine/risk/linkage.py", "read_text"): SHIPPED,
     ("engine/extras/exports/exports.py", "open"): WRITTEN,
-    ("engine/extras/study/claims.py", "read_text"): SHIPPED,
+    ("engine/extras/study/figures.py", "read_text"): SHIPPED,
     ("engine/extras/study/results.py", "open"): WRITTEN,
     ("engine/extras/study/run.py", "read_text"): SYSTEM,
     ("engine/extras/synth/archives.py", "open"): OWN,
@@ -308,7 +308,7 @@ def test_no_module_opens_files_around_the_reader_but_those_that_are_listed() -> 
 def test_no_module_reads_toml_or_json_of_others_without_a_bound_on_its_depth() -> None:
     known = {
         ("engine/extras/study/worker.py", "json.loads"),  # of the process that started it
-        ("engine/extras/study/claims.py", "tomllib.loads"),
+        ("engine/extras/study/figures.py", "tomllib.loads"),
         ("engine/store/scratch.py", "json.loads"),  # names of folders, by this account
         ("schemas/glossary.py", "tomllib.loads"),
         ("schemas/persons.py", "tomllib.loads"),

@@ -260,7 +260,7 @@ def test_a_comparison_has_the_frame_of_its_file(tmp_path: Path) -> None:
     table = pa.table({"model": ["ms"], "ratio": [0.5]})
     parquet.write_table(table, tmp_path / "results.parquet")
     files = [str(tmp_path / "results.parquet")]
-    made = Compared("faers", ["2011Q4"], 1, 0, 1, [], {}, files)
+    made = Compared("faers", ["2011Q4"], 1, 0, 1, [], files)
     assert made.arrow() == table
     assert "0.5" in str(made)
 

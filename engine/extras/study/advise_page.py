@@ -133,7 +133,7 @@ def page(dataset: Dataset, advice: Advice) -> str:
         advice.settings, advice.sampled, advice.recommended, advice.max_risk, advice.max_loss
     )
     return render(
-        "advise.html.j2",
+        Path(__file__).with_name("advise.html.j2"),
         dataset=dataset,
         series=advice.series,
         advice=advice,

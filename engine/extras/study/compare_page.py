@@ -1,13 +1,12 @@
-"""One offline page: each claim of each paper beside what was measured, with the figures."""
+"""One offline page: what was measured of each model and setting, with the figures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 
-from srsql.engine.extras.study.claims import CLAIMS, GRIDS, Verdict
-from srsql.engine.extras.study.figures import FIGURES, OWN, PaperFigure, draw
+from srsql.engine.extras.study.figures import OWN, PaperFigure, draw
 from srsql.engine.extras.study.results import FIRST, LOADING, Row
 from srsql.engine.report.page import Fact, Figure, Table, Value, render
 from srsql.schemas import Dataset
@@ -24,23 +23,6 @@ _MEANS = (
 )
 
 
-@dataclass(frozen=True)
-class Paper:
-    """One paper's section."""
-
-    key: str
-    name: str
-    claims: Table
-    figures: list[Figure]
-    missing: list[str]
-    grids: Table
-
-
-def judge(rows: Sequence[Row]) -> list[tuple[str, str, str, str, Verdict]]:
-    """Paper, place, claim, rule and verdict of every claim."""
-    return [(c.paper, c.place, c.sentence, c.rule, c.judge(rows)) for c in CLAIMS]
-
-
 def page(dataset: Dataset, quarters: str, rows: Sequence[Row]) -> str:
     """The page; the same table gives the same.
 
@@ -49,27 +31,20 @@ def page(dataset: Dataset, quarters: str, rows: Sequence[Row]) -> str:
         quarters: what was compared, as it was asked for.
         rows: the table.
     """
-    verdicts = judge(rows)
-    outcomes = [verdict.outcome for *_, verdict in verdicts]
     errors = [row for row in rows if row.get("error")]
     parameters = _varied(rows)
     settings = {_setting(row, parameters) for row in rows}
     return render(
-        "compare.html.j2",
+        Path(__file__).with_name("compare.html.j2"),
         dataset=dataset,
         series="compared",
         quarters=quarters,
         facts=[
             Fact("settings", "models and settings", len(settings)),
-            *(
-                Fact(name.replace(" ", "-"), f"claims: {name}", outcomes.count(name))
-                for name in ("holds", "does not hold", "cannot be told")
-            ),
             Fact("failed", "refused or failed", len(errors)),
         ],
         summary=_summary(rows),
-        own=_draw_all(OWN, rows, "own")[0],
-        papers=[_paper(name, verdicts, rows) for name in dict.fromkeys(v[0] for v in verdicts)],
+        own=draw_all(OWN, rows, "own")[0],
         failed=Table(
             "failed",
             "Refused or failed, with the reason",
@@ -82,36 +57,7 @@ def page(dataset: Dataset, quarters: str, rows: Sequence[Row]) -> str:
     ).html  # fmt: skip
 
 
-def _paper(
-    name: str, verdicts: Sequence[tuple[str, str, str, str, Verdict]], rows: Sequence[Row]
-) -> Paper:
-    key = name.lower().replace(" ", "-")
-    figures, missing = _draw_all([f for f in FIGURES if f.paper == name], rows, key)
-    return Paper(
-        key,
-        name,
-        Table(
-            f"claims-{key}",
-            "Claims; a claim holds where all comparisons agree, or as many as its rule says",
-            ("where", "claim", "verdict", "agree", "of", "measured", "agrees where"),
-            [
-                (place, words, v.outcome, v.agreeing, v.comparisons, v.measured, rule)
-                for paper, place, words, rule, v in verdicts
-                if paper == name
-            ],
-        ),
-        figures,
-        missing,
-        Table(
-            f"grids-{key}",
-            "What measures the figures of the paper (A:B are your quarters)",
-            ("figures", "command"),
-            [(", ".join(grid.places), grid.command) for grid in GRIDS if grid.paper == name],
-        ),
-    )
-
-
-def _draw_all(
+def draw_all(
     wanted: Sequence[PaperFigure], rows: Sequence[Row], key: str
 ) -> tuple[list[Figure], list[str]]:
     """The figures that the table has something for, and the names of the others."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from srsql.engine.errors import CompareError
 from srsql.engine.extras.study.grid import Grid, Rules, cells
 from srsql.engine.extras.study.results import (
@@ -41,7 +39,7 @@ def compare(
         CompareError: nothing of the grid can be run or was, a quarter has fewer cases than a
             sample, or the results cannot be written.
     """
-    from srsql.engine.extras.study.compare_page import judge, page  # brings matplotlib
+    from srsql.engine.extras.study.compare_page import page  # brings matplotlib
 
     workers.check()
     workers.need_one_set(dataset)
@@ -73,7 +71,6 @@ def compare(
         len(wanted) - len(missing) - len(refused),
         len(rows),
         [f"{r['model']}, {r['quarter']}: {r['error']}" for r in rows if r.get("error")],
-        dict(Counter(verdict.outcome for *_, verdict in judge(rows))),
         [str(file) for file in written],
     )
 

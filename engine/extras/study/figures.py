@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from statistics import fmean
 from string import Formatter
 from typing import Annotated, Any, Literal
@@ -14,7 +16,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter
 
-from srsql.engine.extras.study.claims import PAPERS, document
 from srsql.engine.extras.study.results import Column, Conditions, Row, hold, value_of
 from srsql.engine.report.drawing import (
     BLUE,
@@ -174,14 +175,15 @@ class PaperFigure(BaseModel):
         return place
 
 
-def _figures(*papers: str) -> Iterator[PaperFigure]:
-    for paper in map(document, papers):
-        for entry in paper["figure"]:
-            yield PaperFigure.model_validate({"paper": paper["paper"], **entry})
+def figures_of(paper: Mapping[str, Any]) -> Iterator[PaperFigure]:
+    """The figures of a paper, of which a file tells its name and an entry for each figure."""
+    for entry in paper["figure"]:
+        yield PaperFigure.model_validate({"paper": paper["paper"], **entry})
 
 
-FIGURES = tuple(_figures(*PAPERS))
-OWN = tuple(_figures("this_comparison"))
+OWN = tuple(
+    figures_of(tomllib.loads(Path(__file__).with_name("figures.toml").read_text(encoding="utf-8")))
+)
 """What every model is compared by, whatever the papers show."""
 
 

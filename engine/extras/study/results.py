@@ -59,8 +59,6 @@ class Compared(Framed):
     rows: int
     errors: list[str]
     """What was refused or failed: the cell's row and the reason."""
-    verdicts: dict[str, int]
-    """Claims that hold, do not hold, cannot be told."""
     files: list[str]
     """Parquet, CSV, page."""
 

@@ -65,7 +65,7 @@ def sha256(path: Path) -> str:
 def test_the_documents_are_in_every_artifact_and_its_closed_list(artifact: Path) -> None:
     assert {*DOCUMENTS} <= {path.name for path in artifact.iterdir()}
     assert {*DOCUMENTS} <= manifest_of(artifact)["files"].keys()
-    assert manifest_of(artifact)["artifact_version"] == 4
+    assert manifest_of(artifact)["artifact_version"] == 5
     found = verify(artifact)
     assert found.passed
     assert {"catalogues", "keys"} <= {check.name for check in found.checks}

@@ -178,5 +178,5 @@ def test_a_quarter_that_steers_a_terminal_is_written_out() -> None:
         [refused], [], 1, [],
     )  # fmt: skip
     assert "\x1b" not in "".join([advice_title(advice), *advice_lines(advice)])
-    made = Compared("faers", [text], 1, 0, 1, [text], {}, [])
+    made = Compared("faers", [text], 1, 0, 1, [text], [])
     assert "\x1b" not in "".join(compared_lines(made))

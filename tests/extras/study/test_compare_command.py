@@ -14,11 +14,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from support.advice import task_of
+from support.benchmark import load
 from support.command import srsql
 from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.extras.study.claims import CLAIMS
 from srsql.engine.extras.study.results import MEASURED
 from srsql.engine.extras.study.worker import _span, run_cell
 
@@ -63,7 +63,7 @@ def test_a_second_run_does_what_is_missing_and_gives_the_same_table(
     kept = cells[0].stat().st_mtime_ns
     cells[1].write_text('{"rows"')  # damaged, as if never finished
     second = srsql(*grid).json
-    assert (second["already"], second["verdicts"]) == (1, first["verdicts"])
+    assert second["already"] == 1
     assert cells[0].stat().st_mtime_ns == kept
     pd.testing.assert_frame_equal(results(out), table)
     assert digest(db) == before
@@ -169,7 +169,11 @@ def test_what_no_released_case_can_tell_has_no_value_and_dropped_originals_are_n
         assert not [row["error"] for row in rows if row.get("error")]
         rows = [row | {"model": "ppms++", "theta": "1", "k": 5} for row in rows]
         table[medical] = {(r["measure"], r["scope"]): r for r in rows if "ratio" in r}
-        of_knowledge = {c.id: c.judge(rows).outcome for c in CLAIMS if c.place == "Fig. 10"}
+        of_knowledge = {
+            c.id: c.judge(rows).outcome
+            for c in load("papers.claims").CLAIMS
+            if c.place == "Fig. 10"
+        }
         assert (of_knowledge["rr-bias-without-noise"] == "cannot be told") is not medical
     scope = "Drug 1 => Reaction 01"
     complete = [r for r in reports if r.age]

@@ -17,10 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.benchmark import load
 from support.comparisons import table
 
-from srsql.engine.extras.study.claims import CLAIMS
-from srsql.engine.extras.study.figures import FIGURES, OWN, PaperFigure, panels
+from srsql.engine.extras.study.figures import OWN, PaperFigure, panels
+
+claims = load("papers.claims")
+CLAIMS = claims.CLAIMS
+FIGURES = claims.FIGURES
 
 FOLDER = Path(__file__).parent / "recorded"
 RECORD = FOLDER / "verdicts.json"

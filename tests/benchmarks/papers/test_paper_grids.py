@@ -8,11 +8,19 @@ from typing import Any
 
 import click
 import pytest
+from support.benchmark import load
 
 from srsql.cli import cli
-from srsql.engine.extras.study.claims import CLAIMS, GRIDS, PAPERS, PaperGrid, document
-from srsql.engine.extras.study.figures import FIGURES, panels
+from srsql.engine.extras.study.figures import panels
 from srsql.engine.extras.study.grid import Cell, Grid, cells, grid_parameters
+
+claims = load("papers.claims")
+CLAIMS = claims.CLAIMS
+GRIDS = claims.GRIDS
+PAPERS = claims.PAPERS
+PaperGrid = claims.PaperGrid
+document = claims.document
+FIGURES = claims.FIGURES
 
 Row = dict[str, Any]
 NAMES = [document(name)["paper"] for name in PAPERS]

@@ -10,9 +10,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.benchmark import load
 
-from srsql.engine.extras.study.claims import CLAIMS, Sample, welch
-from srsql.engine.extras.study.figures import FIGURES, PaperFigure, draw, panels
+from srsql.engine.extras.study.figures import PaperFigure, draw, panels
+
+claims = load("papers.claims")
+CLAIMS = claims.CLAIMS
+Sample = claims.Sample
+welch = claims.welch
+FIGURES = claims.FIGURES
 
 Row = dict[str, Any]
 

@@ -1,6 +1,6 @@
 """The claims of the papers: what is compared, and how that is judged on the table of a comparison.
 
-Each paper's claims stand in ``claims/PAPER.toml``. A claim holds where every comparison that the
+Each paper's claims stand in ``PAPER.toml``. A claim holds where every comparison that the
 table allows for agrees (or as large a share of them as its rule says, where the paper says "in
 general"); it cannot be told where the grid has none. Comparisons are within one quarter and one
 setting of the parameters that the models share.
@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from srsql.engine.extras.study.figures import figures_of
 from srsql.engine.extras.study.results import Column, Conditions, Row, hold
 from srsql.engine.store.optional import installed, lacking
 
@@ -431,7 +432,7 @@ NAMED: Mapping[str, Callable[[Sequence[Row]], Verdict]] = {
 @cache
 def document(paper: str) -> dict[str, Any]:
     """One of the files of claims and figures, as TOML tells it."""
-    file = resources.files("srsql.engine.extras.study") / "claims" / f"{paper}.toml"
+    file = Path(__file__).with_name(f"{paper}.toml")
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
@@ -442,6 +443,9 @@ CLAIMS: tuple[Judged, ...] = tuple(
     for paper in map(document, PAPERS)
     for entry in paper["claim"]
 )
+
+
+FIGURES = tuple(figure for paper in map(document, PAPERS) for figure in figures_of(paper))
 
 
 class PaperGrid(_Entry):

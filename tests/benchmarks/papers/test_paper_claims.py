@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from support.benchmark import load
 
-from srsql.engine.extras.study.claims import CLAIMS, PairsClaim, TrendClaim, ValuesClaim
 from srsql.engine.extras.study.compare_page import page
-from srsql.engine.extras.study.figures import FIGURES, OWN, PaperFigure, draw, panels
+from srsql.engine.extras.study.figures import OWN, PaperFigure, draw, panels
+from srsql.engine.extras.study.results import FIRST, LAST, write_table
 from srsql.engine.models import MODELS
 from srsql.schemas import load_dataset
 
+claims = load("papers.claims")
+CLAIMS = claims.CLAIMS
+PairsClaim = claims.PairsClaim
+TrendClaim = claims.TrendClaim
+ValuesClaim = claims.ValuesClaim
+FIGURES = claims.FIGURES
+
 Row = dict[str, Any]
+COLUMNS: Row = dict.fromkeys((*FIRST, *LAST))
 TEXTS = {"id": "c", "paper": "P", "place": "Fig. 1", "sentence": "s", "rule": "r"}
 LESS = {"is": "less_than"}
 
@@ -241,10 +251,33 @@ def test_a_line_of_its_own_kind_tells_samples_apart_all_the_same() -> None:
 
 def test_the_page_shows_every_claim_and_loads_nothing() -> None:
     rows = [row("ms", "nil", 0.2), row("k-anonymity", "nil", 0.1)]
-    rows.append(row("ppms", "release", None, error="<script>it is refused</script>"))
-    html = page(load_dataset("faers"), "2011Q1", rows)
+    html = load("papers.page").page(load_dataset("faers"), "2011Q1", rows)
     assert html.count("cannot be told") >= len(CLAIMS) - 6
     assert "k-anonymity and (X, Y)-anonymity lose less" in html
+    assert "<script" not in html
+    assert "http://" not in html.replace("http://www.w3.org", "")
+
+
+def test_the_page_of_a_comparison_shows_what_was_refused_and_loads_nothing() -> None:
+    rows = [row("ms", "nil", 0.2), row("k-anonymity", "nil", 0.1)]
+    rows.append(row("ppms", "release", None, error="<script>it is refused</script>"))
+    html = page(load_dataset("faers"), "2011Q1", rows)
     assert "&lt;script&gt;it is refused" in html
     assert "<script" not in html
     assert "http://" not in html.replace("http://www.w3.org", "")
+
+
+def test_the_command_judges_the_table_of_a_comparison(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [row("ms", "nil", 0.2), row("k-anonymity", "nil", 0.1)]
+    write_table([COLUMNS | each for each in rows], tmp_path, safe=False)
+    load("papers").command([str(tmp_path)])
+    told = capsys.readouterr().out.splitlines()
+    judged = [claim.judge(rows).outcome for claim in CLAIMS]
+    counts = [judged.count(name) for name in ("holds", "does not hold", "cannot be told")]
+    assert counts[0] > 0
+    assert told[0] == "claims of papers: {} holds, {} does not hold, {} cannot be told".format(
+        *counts
+    )
+    assert "k-anonymity and (X, Y)-anonymity" in (tmp_path / "papers.html").read_text()

@@ -1,16 +1,15 @@
-"""Writes the table of commands in docs/papers.md from the grids beside the papers' claims.
+"""The table of commands in docs/papers.md, from the grids beside the papers' claims.
 
-Run ``python docs/build_papers.py`` after a change of ``engine/extras/study/claims/*.toml``; a test
-fails while the page is stale. What stands outside the markers is written by hand.
+What stands outside the markers is written by hand.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from srsql.engine.extras.study.claims import GRIDS
+from benchmarks.papers.claims import GRIDS
 
-PAGE = Path(__file__).with_name("papers.md")
+PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
 BEGIN, END = "<!-- grids: begin -->\n", "<!-- grids: end -->\n"
 
 
@@ -26,7 +25,3 @@ def page(text: str) -> str:
     before, _, rest = text.partition(BEGIN)
     after = rest.partition(END)[2]
     return before + BEGIN + table() + END + after
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
