@@ -424,7 +424,7 @@ def _make(
     evidence = Evidence(
         current,
         built=built,
-        covers=model.covers_earlier_regions == "later",
+        covers=model.history.covers == "later",
         not_ids=standing.manifest.get(NOT_IDS, ()),
     )
     with clock.stage("checks"):

@@ -294,7 +294,7 @@ def reason_none(near: Setting | None, bounds: Bounds, *, joined: bool) -> str:
         f"No setting keeps {describe_bounds(bounds)}. Nearest: {near.label}: {broken} "
         f"({describe_risk(near)}, loss {format_share(near.loss)})."
     )
-    if joined and near.risk_is == "worst" and MODELS[near.model].covers_earlier_regions == "none":
+    if joined and near.risk_is == "worst" and MODELS[near.model].history.covers == "none":
         reason += (
             f" {near.model} does not withstand those who join releases: start another --series "
             "with a periodical model, such as ppms++."
