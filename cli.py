@@ -333,7 +333,7 @@ def report(
     quarter: str | None, file: Path | None, public: bool, db: Path, as_json: bool, **options: Any
 ) -> None:
     """One self-contained HTML file on a quarter or on the series: risk, loss, signals."""
-    from srsql.engine.report import file_name, write_report
+    from srsql.engine.report.report import file_name, write_report
 
     with progress_shown(), _engine(existing(db), confined=True) as engine:
         made = engine.report(quarter, public=public, **options)

@@ -13,7 +13,7 @@ from srsql.engine.api.engine import Engine, Name, Word
 from srsql.engine.artifact.opened import Opened, opened
 from srsql.engine.catalog.releases import as_newest
 from srsql.engine.measures import MeasureRow
-from srsql.engine.query import Answer
+from srsql.engine.query.answer import Answer
 from srsql.engine.query.coverage import Coverage
 from srsql.engine.query.spellings import Spellings
 from srsql.engine.signals.counted import Exported

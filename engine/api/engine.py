@@ -36,7 +36,7 @@ from srsql.engine.catalog.waiting import with_waiting
 from srsql.engine.grouping.persons import Duplicates
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest, intake
 from srsql.engine.measures import MeasureRow
-from srsql.engine.query import Answer, Asking, query
+from srsql.engine.query.answer import Answer, Asking, query
 from srsql.engine.query.coverage import Coverage, coverage
 from srsql.engine.query.spellings import Spellings, spellings
 from srsql.engine.release.ids import LookedUp, look_up
@@ -58,12 +58,12 @@ from srsql.engine.risk.joined_series import SeriesAudit
 from srsql.engine.risk.metrics import count_term_sets, term_combinations
 from srsql.engine.risk.term_counts import CombinationShare, TermCount
 from srsql.engine.shapes import need_cases, series_dataset
-from srsql.engine.signals import signals
 from srsql.engine.signals.counted import Exported
 from srsql.engine.signals.interactions import Interaction, interaction
 from srsql.engine.signals.likelihood import DRAWS, LikelihoodTest, likelihood
 from srsql.engine.signals.results import Signals
 from srsql.engine.signals.rules import Counting, Form, Missing, Preset, Rule
+from srsql.engine.signals.signals import signals
 from srsql.engine.signals.trends import Trend, trend
 from srsql.engine.steward.backup import Backup, backup, rebuild
 from srsql.engine.steward.correct import Correction, CorrectionRequest, correct
@@ -81,7 +81,7 @@ from srsql.schemas import Dataset
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from srsql.engine.report import Report
+    from srsql.engine.report.report import Report
 
 Progress = Callable[[str], None] | None
 Name = str | Path | None
@@ -340,7 +340,11 @@ class Engine:
         theta: Number = None, figures: Name = None, dataset: Name = None, series: str = MAIN,
     ) -> Report:  # fmt: skip
         """One HTML page on a quarter, or on the whole series; see ``srsql report``."""
-        from srsql.engine.report import make_folder, report, write_figures  # brings matplotlib
+        from srsql.engine.report.report import (  # brings matplotlib
+            make_folder,
+            report,
+            write_figures,
+        )
 
         given = (k, theta) != (None, None)
         bounds = api.audit_options(quarter, None, SCOPES, k, theta, None, None) if given else None

@@ -15,12 +15,11 @@ from srsql.engine.console.forms import Asked, asked, too_narrow
 from srsql.engine.console.upkeep import lake_line
 from srsql.engine.errors import printable
 from srsql.engine.measures import MeasureRow
-from srsql.engine.query import BOUNDS, Answer
+from srsql.engine.query.answer import BOUNDS, Answer
 from srsql.engine.query.coverage import Coverage
 from srsql.engine.query.spellings import Spellings
 from srsql.engine.release.series import Status
 from srsql.engine.shapes.drawn_values import shares_at_ends, worthless_values
-from srsql.engine.signals import LEAST
 from srsql.engine.signals.counted import Counted
 from srsql.engine.signals.results import (
     Bias,
@@ -32,6 +31,7 @@ from srsql.engine.signals.results import (
     agreements,
 )
 from srsql.engine.signals.rules import Condition
+from srsql.engine.signals.run import LEAST
 from srsql.engine.store.frames import Rows
 from srsql.engine.store.optional import lacking
 

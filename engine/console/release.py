@@ -27,7 +27,7 @@ from srsql.engine.risk.singling_out import DRUGS_OR_TERMS, ITEMS, SMALL_SETS, sh
 from srsql.engine.steward.correct import Correction
 
 if TYPE_CHECKING:  # it brings matplotlib
-    from srsql.engine.report import Report
+    from srsql.engine.report.report import Report
 
 CONFIRMED = ("series", "date", "max_linkable", "allow_linkable", "change", "weaker", "if_needed")
 """Options of a release that count when its draft is exposed."""

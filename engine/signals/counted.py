@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from srsql.engine.catalog.levels import told_of_levels
 from srsql.engine.measures import MeasureRow
-from srsql.engine.signals import (
+from srsql.engine.signals.asked import (
     Asked,
     dropped_cases,
     left_out,

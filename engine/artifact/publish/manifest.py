@@ -285,8 +285,8 @@ def describe(
     """
     documents: dict[str, bytes] = {}
     if dataset.rows:
-        from srsql.engine.report import report  # brings matplotlib, which nothing else needs
         from srsql.engine.report.page import written_by
+        from srsql.engine.report.report import report  # brings matplotlib, which nothing else needs
 
         for number, part in enumerate(parts):
             keyed = part.key_id is not None and "ids" in part.parameters

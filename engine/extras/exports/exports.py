@@ -28,10 +28,11 @@ from srsql.engine.catalog.datasets import term_keys
 from srsql.engine.catalog.releases import staleness
 from srsql.engine.errors import SignalError
 from srsql.engine.release.exposure import Consent, links_handed_on
-from srsql.engine.signals import Asked, Run, ask, weighed
+from srsql.engine.signals.asked import Asked, ask
 from srsql.engine.signals.cases import RELEASED, Scope, load_wanted, side_table
 from srsql.engine.signals.counted import Exported, ExportedFile, counted
 from srsql.engine.signals.rules import USUAL, Condition, Counting, Form, Rule
+from srsql.engine.signals.run import Run, weighed
 from srsql.engine.signals.strata import BY
 from srsql.engine.store.scratch import put_folder
 from srsql.engine.store.statements import column, query, table, temporary, with_rows
