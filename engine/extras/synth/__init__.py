@@ -1,7 +1,7 @@
 """Synthetic FAERS-layout quarters that imitate the real ones, and the weeks of such quarters.
 
 Every draw is a function of the seed and the case (``draws``), so a quarter needs no other quarter:
-cases, their versions and what is known of a person (``population``), sets of
+cases, their versions and what is known of a patient (``population``), sets of
 terms (``children``, ``vocabulary``), layouts (``quarters``) and files (``archives``);
 ``synthesis`` puts them together. Row counts are exact.
 

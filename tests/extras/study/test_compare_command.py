@@ -222,7 +222,7 @@ def test_where_no_worker_ends_well_nothing_is_written(
     db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "srsql.engine.extras.study.comparison.run",
+        "srsql.engine.extras.study.study.run",
         lambda warehouse, dataset, todo, *_: {file: "the worker failed: x" for _, file in todo},
     )
     out = tmp_path / "out"
