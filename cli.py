@@ -355,7 +355,7 @@ def report(
 ) -> None:
     """One self-contained HTML file on a quarter or on the series: risk, loss, signals."""
     from srsql.engine.console import release as show_release
-    from srsql.engine.report import file_name, write_report
+    from srsql.engine.report.report import file_name, write_report
 
     with progress_shown(), _engine(existing(db), confined=True) as engine:
         made = engine.report(quarter, public=public, **options)
@@ -588,12 +588,12 @@ def read_dictionary(paths: tuple[Path, ...], to: Path | None, as_json: bool) -> 
 
 
 @cli.command()
-@options_of("compare", "quarters")
+@options_of("Study.compare", "quarters")
 @given_by("console.study", "models_option")
-@options_in("study.grid", "grid_parameters")
+@options_in("extras.study.grid", "grid_parameters")
 @given_by("console.study", "rule_options")
-@folder_option("compare", "srsql-compare")
-@options_of("compare", "jobs", "csv_safe", "dataset")
+@folder_option("Study.compare", "srsql-compare")
+@options_of("Study.compare", "jobs", "csv_safe", "dataset")
 @warehouse
 def compare(
     quarters: str, folder: Path, db: Path, as_json: bool, jobs: int | None, dataset: str | None,
@@ -601,7 +601,7 @@ def compare(
 ) -> None:  # fmt: skip
     """Measure a grid of models and parameters; a second run does what is missing."""
     from srsql.engine.console import study as show_study
-    from srsql.engine.study.grid import Grid
+    from srsql.engine.extras.study.grid import Grid
 
     rules = show_study.rules_of(options)
     with progress_shown() as progress, _engine(existing(db)) as engine:
@@ -611,15 +611,15 @@ def compare(
 
 
 @cli.command()
-@options_of("advise", "quarter", "audience", "max_risk", "max_loss", "max_confidence")
-@options_in("study.settings", "sweep_parameters")
-@folder_option("advise", "srsql-advise")
-@options_of("advise", "jobs", "csv_safe", "series", "dataset")
+@options_of("Study.advise", "quarter", "audience", "max_risk", "max_loss", "max_confidence")
+@options_in("extras.study.settings", "sweep_parameters")
+@folder_option("Study.advise", "srsql-advise")
+@options_of("Study.advise", "jobs", "csv_safe", "series", "dataset")
 @warehouse
 def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) -> None:
     """Recommend model, k, theta and epsilon for the next release of a series."""
     from srsql.engine.console import study as show_study
-    from srsql.engine.study.settings import Sweep, sweep_parameters
+    from srsql.engine.extras.study.settings import Sweep, sweep_parameters
 
     sweep = Sweep(**given({name: options.pop(name) for name in sweep_parameters()}))
     with progress_shown() as progress, _engine(existing(db)) as engine:

@@ -84,7 +84,7 @@ def docs(session: nox.Session) -> None:
     _install(session, "test")
     session.run("python", "docs/build_reference.py")
     session.run("python", "docs/build_features.py")
-    session.run("python", "docs/build_papers.py")
+    session.run("python", "-m", "benchmarks", "papers", "--update")
     session.run("python", "docs/run_guides.py", *session.posargs)
 
 

@@ -13,11 +13,11 @@ again, and prints of each release
   further value follow with certainty;
 * *seconds* of processor time.
 
-They are measured as ``srsql advise --terms`` measures them (``engine/study/row_settings.py``). Of
-rows left whole, which come first, all but ARE is measured as well. ``--grid`` measures every
-combination of k, size and m instead of each by turns around the middle, and ``--svg FILE`` draws
-what was measured. ``--with-drugs`` leaves out reports of which the source has no drug, as in
-samples that were cut.
+They are measured as ``srsql advise --terms`` measures them
+(``engine/extras/study/row_settings.py``). Of rows left whole, which come first, all but ARE is
+measured as well. ``--grid`` measures every combination of k, size and m instead of each by turns
+around the middle, and ``--svg FILE`` draws what was measured. ``--with-drugs`` leaves out reports
+of which the source has no drug, as in samples that were cut.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from time import process_time
 from typing import Any
 
 from srsql import Engine
-from srsql.engine.api.study_worker import row_figures
+from srsql.engine.extras.study.row_settings import CRITERIA, MODEL, RowSetting, row_setting
+from srsql.engine.extras.study.worker import row_figures
 from srsql.engine.store.statements import dotted
-from srsql.engine.study.row_settings import CRITERIA, MODEL, RowSetting, row_setting
 
 HEAD = (
     "| k | cases of a cluster | m | a | PRR | MHRA kept | others | EB05 kept | others | ARE W1 | "
@@ -158,6 +158,6 @@ def command(arguments: list[str]) -> None:
             found.append(measured(source, asked.dataset, asked.quarter, setting))
             print(f"| {found[-1].error or ' | '.join(cells(found[-1]))} |", flush=True)
     if asked.svg is not None:
-        from srsql.engine.study.row_page import draw_rows  # brings matplotlib
+        from srsql.engine.extras.study.row_page import draw_rows  # brings matplotlib
 
         asked.svg.write_bytes(draw_rows(found).svg_file())

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
 from srsql import Engine
-from srsql.engine.study.row_settings import CRITERIA, kept_pairs
+from srsql.engine.extras.study.row_settings import CRITERIA, kept_pairs
 
 FLAT = {
     "kinds": ("I", "F"),

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from srsql.engine.extras.study.row_page import draw_rows
+from srsql.engine.extras.study.row_settings import RowSetting
 from srsql.engine.report.drawing import Image
-from srsql.engine.study.row_page import draw_rows
-from srsql.engine.study.row_settings import RowSetting
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "models.md"

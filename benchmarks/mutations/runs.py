@@ -162,7 +162,7 @@ def _plain_pages() -> Iterator[None]:
         return Page(f"<p>{quarter}</p>\n", ())
 
     with (
-        patch("srsql.engine.report.public_quarter", page),
+        patch("srsql.engine.report.report.public_quarter", page),
         patch("srsql.engine.report.public_edition.public_quarter", page),
     ):
         yield

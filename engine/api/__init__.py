@@ -231,9 +231,9 @@ ARGUMENTS: Mapping[str, Argument] = {
     ),
     "width": Argument(takes=Whole(1)),
     # compare, advise
-    "grid": Argument(takes=MadeBy("srsql.engine.study.grid", "Grid")),
-    "compare.rules": Argument(takes=MadeBy("srsql.engine.study.grid", "Rules")),
-    "sweep": Argument(takes=MadeBy("srsql.engine.study.settings", "Sweep")),
+    "grid": Argument(takes=MadeBy("srsql.engine.extras.study.grid", "Grid")),
+    "compare.rules": Argument(takes=MadeBy("srsql.engine.extras.study.grid", "Rules")),
+    "sweep": Argument(takes=MadeBy("srsql.engine.extras.study.settings", "Sweep")),
     "sets": Argument(takes=Several(Names(), as_read=True)),
     # attack, audit
     "qids": Argument(takes=Instance((Mapping,), "names with values, such as {'age': 37}")),

@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from srsql.engine.audit.audit import Audit
     from srsql.engine.audit.imports.import_release import ImportedRelease
     from srsql.engine.catalog.releases import Stale
-    from srsql.engine.grouping.duplicates import Duplicates
+    from srsql.engine.grouping.persons import Duplicates
     from srsql.engine.ingest import IngestedPeriod
     from srsql.engine.measures import MeasureRow
-    from srsql.engine.query import Answer
+    from srsql.engine.query.answer import Answer
     from srsql.engine.query.coverage import Coverage
     from srsql.engine.query.spellings import Spellings
     from srsql.engine.release.ids import LookedUp
     from srsql.engine.release.request import Range, Released
     from srsql.engine.release.series import Status
     from srsql.engine.release.series_commands import SeriesInfo
-    from srsql.engine.report import Report
+    from srsql.engine.report.report import Report
     from srsql.engine.risk.group_questions import GroupAnswer
     from srsql.engine.risk.joined_series import SeriesAudit
     from srsql.engine.risk.term_counts import CombinationShare, TermCount
-    from srsql.engine.signals.exports import Exported
+    from srsql.engine.signals.counted import Exported
     from srsql.engine.signals.interactions import Interaction
     from srsql.engine.signals.likelihood import LikelihoodTest
     from srsql.engine.signals.results import Signals
@@ -52,9 +52,6 @@ if TYPE_CHECKING:
     from srsql.engine.steward.explain import Explained
     from srsql.engine.steward.forget import Receipt
     from srsql.engine.store.frames import Rows
-    from srsql.engine.study.grid import Grid, Rules
-    from srsql.engine.study.results import Compared
-    from srsql.engine.study.settings import Advice, Sweep
     from srsql.schemas import Dataset
 
 Progress = Callable[[str], None] | None
@@ -287,12 +284,14 @@ class Engine:
         dataset: Name = None, progress: Progress = None,
     ) -> Duplicates:  # fmt: skip
         """Suspected duplicates among all cases, by record linkage; see ``srsql duplicates``."""
-        from srsql.engine.grouping.duplicates import find_duplicates
+        from srsql.engine.store import doors
 
         columns = {"event_date": event_date, "country": country}
         given = {role: name for role, name in columns.items() if name is not None}
         with self.warehouse.guarded():
-            return find_duplicates(self.warehouse, self._of(None, dataset), given, seed, progress)
+            schema, find = self._of(None, dataset), doors.opened("persons")
+            found: Duplicates = find(self.warehouse, schema, given, seed, progress)
+            return found
 
     @api.reads(errors.LookUpError)
     def lookup(
@@ -371,7 +370,11 @@ class Engine:
         theta: Number = None, figures: Name = None, dataset: Name = None, series: str = MAIN,
     ) -> Report:  # fmt: skip
         """One HTML page on a quarter, or on the whole series; see ``srsql report``."""
-        from srsql.engine.report import make_folder, report, write_figures  # brings matplotlib
+        from srsql.engine.report.report import (  # brings matplotlib
+            make_folder,
+            report,
+            write_figures,
+        )
         from srsql.engine.shapes import need_cases
 
         given = (k, theta) != (None, None)
@@ -560,7 +563,7 @@ class Engine:
         """Signals of one pair, of a file of rules, or of every pair; see ``srsql signals``."""
         from srsql.engine.catalog.levels import names_dropped, read_levels
         from srsql.engine.shapes import need_cases
-        from srsql.engine.signals import signals
+        from srsql.engine.signals.signals import signals
 
         who = (min_age, max_age, sex)
         with self.warehouse.guarded(), names_dropped(self.warehouse):
@@ -663,7 +666,7 @@ class Engine:
     ) -> Exported:  # fmt: skip
         """What is released, for another tool; see ``srsql signals --export``."""
         from srsql.engine.catalog.levels import names_dropped
-        from srsql.engine.signals.exports import Writing, export
+        from srsql.engine.store import doors
 
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema, rule, counting = self._one_pair(
@@ -673,9 +676,11 @@ class Engine:
                 without_indications=without_indications,
             )  # fmt: skip
             consent = api.consent(max_linkable, allow_linkable)
-            writing = Writing(form, Path(to), None if tree is None else Path(tree), consent)
-            return export(self.warehouse, schema, series, rule, writing, quarter=quarter,
-                          counting=counting)  # fmt: skip
+            where = (Path(to), None if tree is None else Path(tree))
+            writing = doors.opened("exports")(form, *where, consent)
+            made: Exported = writing.export(self.warehouse, schema, series, rule,
+                                            quarter=quarter, counting=counting)  # fmt: skip
+            return made
 
     @api.reads(errors.QueryError)
     def query(
@@ -685,7 +690,7 @@ class Engine:
     ) -> Answer:  # fmt: skip
         """A question over the original tables, from released views; see ``srsql query``."""
         from srsql.engine.catalog.levels import names_dropped, read_levels
-        from srsql.engine.query import Asking, query
+        from srsql.engine.query.answer import Asking, query
 
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema = self._visible(series, quarter, dataset)
@@ -731,54 +736,27 @@ class Engine:
 
     @api.reads(errors.CompareError)
     def compare(
-        self, quarters: str, grid: Grid, out: str | Path, *, rules: Rules | None = None,
-        jobs: int | None = None, csv_safe: bool = False, dataset: Name = None,
-        progress: Progress = None,
-    ) -> Compared:  # fmt: skip
-        """A grid of models and parameters over quarters, measured; see ``srsql compare``."""
-        from srsql.engine.release.request import is_range, range_ends
-        from srsql.engine.study import compare
-        from srsql.engine.study.grid import Rules
-        from srsql.engine.study.run import Workers
+        self, quarters: str, grid: object, out: str | Path, *, dataset: Name = None, **options: Any
+    ) -> Any:
+        """A grid of models and parameters over quarters, measured; see ``srsql compare``.
 
-        first = range_ends(quarters)[0] if is_range(quarters) else quarters
-        workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress,
-                          csv_safe=csv_safe)  # fmt: skip
-        with self.warehouse.guarded():
-            schema = self._of(first, dataset)
-            return compare(self.warehouse, schema, quarters, grid, rules or Rules(), workers)
+        What it takes and returns is told by :class:`srsql.engine.extras.study.study.Study`.
+        """
+        from srsql.engine.store import doors
+
+        studies = doors.opened("study")(self.warehouse, self._dataset)
+        return studies.compare(quarters, grid, out, dataset=dataset, **options)
 
     @api.reads(errors.AdviseError)
-    def advise(
-        self, quarter: str, out: str | Path, *, audience: Word = None, max_risk: Number = None,
-        max_loss: Number = None, max_confidence: Number = None, sweep: Sweep | None = None,
-        jobs: int | None = None, csv_safe: bool = False, dataset: Name = None, series: str = MAIN,
-        progress: Progress = None,
-    ) -> Advice:  # fmt: skip
-        """Which model, k, theta and epsilon for the next release; see ``srsql advise``."""
-        from srsql.engine.release.audiences import AUDIENCES, model_for
-        from srsql.engine.study import advise
-        from srsql.engine.study.choice import make_bounds
-        from srsql.engine.study.run import Workers
-        from srsql.engine.study.settings import Sweep, sweep_for
+    def advise(self, quarter: str, out: str | Path, *, dataset: Name = None, **options: Any) -> Any:
+        """Which model, k, theta and epsilon for the next release; see ``srsql advise``.
 
-        wanted = sweep or Sweep()
-        with self.warehouse.guarded():
-            if audience is not None:
-                of = AUDIENCES[audience]
-                model = model_for(self.warehouse, self._of(quarter, dataset), quarter, of)
-                wanted = sweep_for(wanted, of, model)
-                max_risk = of.risk if max_risk is None else max_risk
-            bounds = make_bounds(max_risk, max_loss, max_confidence)
-            workers = Workers("srsql.engine.api.study_worker", Path(out), jobs, progress,
-                              csv_safe=csv_safe)  # fmt: skip
-            return advise(self.warehouse, self._of(quarter, dataset), quarter, bounds,
-                          wanted, series=series, workers=workers)  # fmt: skip
+        What it takes and returns is told by :class:`srsql.engine.extras.study.study.Study`.
+        """
+        from srsql.engine.store import doors
 
-    def _periods_of(self, dataset: Name = None) -> list[str]:
-        """The labels of the periods that there are, of one dataset or of all."""
-        with self.warehouse.guarded():
-            return api.periods_of(self.warehouse, dataset or self._dataset)
+        studies = doors.opened("study")(self.warehouse, self._dataset)
+        return studies.advise(quarter, out, dataset=dataset, **options)
 
     def _of(self, quarter: str | None, name: Name) -> Dataset:
         return api.dataset_of(self.warehouse, quarter, name or self._dataset)

@@ -191,7 +191,7 @@ def meaning(
 
 
 def readme(manifest: Manifest) -> bytes:
-    """The page a person reads first; its frame is ``schemas/artifact_readme.md``."""
+    """The page a reader opens first; its frame is ``schemas/artifact_readme.md``."""
     counts, tables, terms = manifest.counts, manifest.tables, manifest.terms
     documents = {
         REPORT: "sizes and widths of regions, thresholds and signals of this release, for a "

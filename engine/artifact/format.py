@@ -3,7 +3,7 @@
 `publish` writes this format and `verify` reads it; what both need of it stands here and in
 ``documents``, and neither imports the other's means. Files: one per released table (or one DuckDB
 file), ``manifest.json``, thresholds, hierarchies, a data dictionary, the public report, a README,
-documents for catalogues (``catalogues`` writes them), and ``SHA256SUMS`` over all of them (as
+documents for catalogues (``extras/catalogues`` writes them), and ``SHA256SUMS`` over all (as
 ``sha256sum -c`` reads it). The list is closed: no other file may be there, but for a signature.
 
 The signature is Ed25519 (RFC 8032) over ``SHA256SUMS``, and so over every file. Keys are PEM files

@@ -105,7 +105,7 @@ def _allowed(dataset: Dataset, name: str) -> set[Source]:
     raw = raw_table(dataset, name).name
     allowed: set[Source] = {(IDENTITY, "public_report"), (IDENTITY, "public_case")}
     allowed |= {(raw, shown) for shown in published} | {(SERIAL, "ordinal")}
-    # whether a published term is a placeholder, or suppressed, decides if it is shown
+    # whether a published term is a placeholder, or left out, decides if it is shown
     allowed |= {(raw, derived(shown)) for shown in published} | {("srsql_hidden", "term")}
     if name == dataset.report_table:
         allowed |= {(REGION, shown) for shown in region_columns(dataset)}

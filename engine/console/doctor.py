@@ -95,7 +95,7 @@ def _kernels() -> Finding:
 
 
 def _memory() -> Finding:
-    from srsql.engine.study.run import available_memory
+    from srsql.engine.extras.study.run import available_memory
 
     free = available_memory()
     few = free < LEAST_MEMORY

@@ -20,8 +20,7 @@ from srsql.engine.parameters import arguments_of, option_name
 
 if TYPE_CHECKING:
     from srsql.engine.console import Command
-    from srsql.engine.signals.counted import Counted
-    from srsql.engine.signals.exports import Exported
+    from srsql.engine.signals.counted import Counted, Exported
     from srsql.engine.signals.interactions import Interaction, InteractionMeasures
     from srsql.engine.signals.likelihood import LikelihoodTest, Tested
     from srsql.engine.signals.trends import Trend

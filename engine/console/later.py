@@ -87,7 +87,11 @@ def given_by(module: str, name: str) -> Decorator:
     return later(lambda: found_in(module, name))
 
 
+_FACES = {"Engine": "api.engine", "Study": "extras.study.study"}
+
+
 def call_of_engine(name: str) -> Callable[..., Any]:
-    """The call of :class:`Engine` that a command stands for."""
-    call: Callable[..., Any] = getattr(found_in("api.engine", "Engine"), name)
-    return call
+    """The call that a command stands for, of :class:`Engine` or, with its name, of another face."""
+    face, _, call = name.rpartition(".")
+    found: Callable[..., Any] = getattr(found_in(_FACES[face or "Engine"], face or "Engine"), call)
+    return found

@@ -16,7 +16,7 @@ from srsql.engine.errors import printable
 if TYPE_CHECKING:
     from srsql.engine.catalog.levels import LevelSize
     from srsql.engine.measures import MeasureRow
-    from srsql.engine.query import Answer
+    from srsql.engine.query.answer import Answer
     from srsql.engine.query.coverage import Coverage
     from srsql.engine.query.spellings import Spellings
     from srsql.engine.release.series import Status
@@ -458,8 +458,8 @@ def prior_text(prior: Shrinkage) -> str:
 
 def _agreement(found: Signals) -> str:
     """How many pairs there are, and how many meet the criteria in which data."""
-    from srsql.engine.signals import LEAST
     from srsql.engine.signals.results import agreements
+    from srsql.engine.signals.run import LEAST
 
     surely = "possibly" if found.released_only else "surely"
     if found.of_clusters and found.released_only:
@@ -597,7 +597,7 @@ def answer_parts(answer: Answer, *, show_sql: bool = False) -> Parts:
 
 def _answer_text(answer: Answer) -> str:
     """The result in a line."""
-    from srsql.engine.query import BOUNDS
+    from srsql.engine.query.answer import BOUNDS
 
     if len(answer.rows) != 1 or len(answer.columns) > len(BOUNDS):
         return f"{len(answer.rows):,} rows: lower, expected and upper {answer.counted} of each"
@@ -617,7 +617,7 @@ def answer_columns(answer: Answer) -> list[str]:
 
 def answer_rows(answer: Answer) -> Iterator[list[str]]:
     """The cells of ``Answer.columns``."""
-    from srsql.engine.query import BOUNDS
+    from srsql.engine.query.answer import BOUNDS
 
     groups = len(answer.columns) - len(BOUNDS)
     for row in answer.rows[:SHOWN_ANSWERS]:

@@ -15,13 +15,13 @@ from srsql.engine.errors import printable
 if TYPE_CHECKING:  # it brings matplotlib
     from srsql.engine.artifact.publish import Published
     from srsql.engine.artifact.verify import Verified
-    from srsql.engine.grouping.duplicates import Duplicates
+    from srsql.engine.grouping.persons import Duplicates
     from srsql.engine.ingest import IngestedFile, IngestedPeriod
     from srsql.engine.measures import MeasureRow
     from srsql.engine.release.ids import LookedUp
     from srsql.engine.release.request import Range, Released
     from srsql.engine.release.series_commands import SeriesInfo
-    from srsql.engine.report import Report
+    from srsql.engine.report.report import Report
     from srsql.engine.steward.correct import Correction
 
 CONFIRMED = ("series", "date", "max_linkable", "allow_linkable", "change", "weaker", "if_needed")

@@ -17,10 +17,10 @@ from srsql.engine.models import MODELS
 
 if TYPE_CHECKING:
     from srsql.engine.console import Command
-    from srsql.engine.study.grid import Rules
-    from srsql.engine.study.results import Compared
-    from srsql.engine.study.row_settings import RowSetting
-    from srsql.engine.study.settings import Advice, Setting
+    from srsql.engine.extras.study.grid import Rules
+    from srsql.engine.extras.study.results import Compared
+    from srsql.engine.extras.study.row_settings import RowSetting
+    from srsql.engine.extras.study.settings import Advice, Setting
 
 SHOWN_ERRORS = 5
 ADVICE_COLUMNS = [
@@ -125,13 +125,13 @@ def demo_parts(made: Demo) -> Parts:
 
 def rules_of(options: dict[str, Any]) -> Rules:
     """The rules whose signals `compare` measures, taken out of its options."""
-    from srsql.engine.study.grid import Rules
+    from srsql.engine.extras.study.grid import Rules
 
     return Rules(**{field: options.pop(name) for name, field in RULES.items()})
 
 
 def compared_lines(made: Compared) -> list[str]:
-    """What was run, what could not be, what the papers' claims came to, where it is."""
+    """What was run, what could not be, where it is."""
     span = made.quarters[0] + (f" to {made.quarters[-1]}" if len(made.quarters) > 1 else "")
     told = [
         f"{printable(span)} of {made.dataset}: {made.cells} cells, {made.already} of them finished "
@@ -140,9 +140,6 @@ def compared_lines(made: Compared) -> list[str]:
     told += [f"not run: {printable(text)}" for text in made.errors[:SHOWN_ERRORS]]
     if len(made.errors) > SHOWN_ERRORS:
         told.append(f"not run: {len(made.errors) - SHOWN_ERRORS} more, see the page")
-    verdicts = ("holds", "does not hold", "cannot be told")
-    counts = ", ".join(f"{made.verdicts.get(name, 0)} {name}" for name in verdicts)
-    told.append(f"claims of papers: {counts}")
     return told + [f"wrote {file}" for file in made.files]
 
 
@@ -201,7 +198,7 @@ def history(advice: Advice) -> str:
 
 def advice_rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
     """The cells of ``ADVICE_COLUMNS``; the recommended setting is marked."""
-    from srsql.engine.study.choice import format_share
+    from srsql.engine.extras.study.choice import format_share
 
     for one in settings:
         if one.error:
@@ -236,7 +233,7 @@ def _keeps_bounds(one: Setting) -> str:
 
 def advice_lines(advice: Advice) -> Iterator[str]:
     """What the tables do not say: the reason, what is withheld, what to run, refusals."""
-    from srsql.engine.study.choice import describe_withheld
+    from srsql.engine.extras.study.choice import describe_withheld
 
     yield printable(advice.reason)
     told = advice.recommended or advice.nearest
@@ -252,8 +249,8 @@ def advice_lines(advice: Advice) -> Iterator[str]:
 
 def row_setting_rows(advice: Advice) -> Iterator[list[str]]:
     """The cells of ``ROW_COLUMNS``; the recommended setting is marked."""
-    from srsql.engine.study.choice import format_share
-    from srsql.engine.study.row_settings import CRITERIA
+    from srsql.engine.extras.study.choice import format_share
+    from srsql.engine.extras.study.row_settings import CRITERIA
 
     best = advice.rows.recommended if advice.rows else None
     for one in advice.row_settings:

@@ -8,6 +8,7 @@ cases, only the first case of a person stays in the group.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from srsql.engine.catalog.releases import Release
@@ -15,6 +16,36 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.store.statements import query
 
 TOPIC = "grouping/duplicates"
+LEAST = 0.5
+"""Pairs below are not kept."""
+
+
+@dataclass(frozen=True)
+class ClustersAt:
+    """What is one person at a threshold."""
+
+    threshold: float
+    pairs: int
+    clusters: int
+    cases: int
+    """In clusters, so that there are ``cases - clusters`` fewer persons than cases."""
+    largest: int
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """What a search for suspected duplicates found."""
+
+    dataset: str
+    cases: int
+    compared: dict[str, str]
+    """What was compared, and the column it is of."""
+    pairs: int
+    """Kept: of at least ``least``."""
+    least: float
+    seed: int
+    library: str
+    at: list[ClustersAt]
 
 
 def need_search(release: Release) -> None:

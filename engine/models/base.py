@@ -27,6 +27,7 @@ MORE_SEEDS = 64
 """First records of a pattern that may complete no group, where groups are refined afterwards."""
 AUTO = "auto"
 MOST_DIGITS = 6
+GREEDY_KERNELS = "srsql.udfs.grouping.greedy"
 REFINEMENT_KERNELS = "srsql.udfs.grouping.refine"
 PARTS = "auto, or a whole number from 1 to 999,999"
 SUPPRESS = "suppress"
@@ -67,6 +68,17 @@ def parse_parts(text: str) -> str:
 
 
 @dataclass(frozen=True)
+class History:
+    """What earlier releases of a case mean for the next."""
+
+    covers: Covered = "none"
+    """Which earlier regions an old case's QID is widened to before grouping (QID-bounding);
+    ``later``: its categories to all of them, once the groups are made."""
+    carriers: Literal["all", "new"] = "all"
+    """Which cases count towards k and theta (NC-bounding: new ones)."""
+
+
+@dataclass(frozen=True)
 class Growth:
     """How the greedy clustering grows groups."""
 
@@ -76,6 +88,31 @@ class Growth:
     """PR of Huang 2021, eq. (2), not of Lin 2016, eq. (5)."""
     seed_from_last_added: bool = False
     """The next seed is farthest from the record added last, not from the last seed."""
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """What a model makes of cases that are absent from the next quarter."""
+
+    cases: Literal["next", "all"] | None = None
+    """Who counts as absent: by the data of the next quarter, everybody, or not asked."""
+    carries: bool = False
+    """Of new cases only those carry the bounds who stop."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The limit of what a case may spend."""
+
+    limit: Fraction
+    """Most that it may have spent so far."""
+    scope: EpsilonScope
+    """What counts towards it: all series of the warehouse, or this one alone."""
+
+    @classmethod
+    def of(cls, limit: Fraction | None, scope: EpsilonScope) -> Budget | None:
+        """The budget, if there is a limit."""
+        return None if limit is None else cls(limit, scope)
 
 
 @dataclass(frozen=True)
@@ -121,18 +158,13 @@ class GroupingModel(ABC):
         told_default=False,
     )
 
-    grouping_kernels: ClassVar[str] = "srsql.udfs.grouping.greedy"
-    """As ``load_kernels`` takes them."""
     name: ClassVar[str]
     family: ClassVar[str]
     """Releases of one series belong to one family."""
     shape: ClassVar[Shape] = Regions()
     """How the rows of a release tell the truth."""
-    covers_earlier_regions: ClassVar[Covered] = "none"
-    """Which earlier regions an old case's QID is widened to before grouping (QID-bounding);
-    ``later``: its categories to all of them, once the groups are made."""
-    carriers: ClassVar[Literal["all", "new"]] = "all"
-    """Which cases count towards k and theta (NC-bounding: new ones)."""
+    history: ClassVar[History] = History()
+    """What earlier releases mean for a case."""
     record_unit: ClassVar[Records] = "case"
     """What is grouped: super-records, or every report as if it were a case of its own."""
     growth: ClassVar[Growth] = Growth()
@@ -188,14 +220,9 @@ class GroupingModel(ABC):
         return None
 
     @property
-    def stopping_cases(self) -> Literal["next", "all"] | None:
-        """Who counts as absent from the next quarter: by its data, everybody, or not asked."""
-        return None
-
-    @property
-    def stopping_carries(self) -> bool:
-        """Of new cases only those carry the bounds who stop, where that is asked."""
-        return self.stopping_cases is not None
+    def stopping(self) -> Stopping:
+        """Who counts as absent from the next quarter, and whether they alone carry the bounds."""
+        return Stopping()
 
     @property
     def series_family(self) -> str:
@@ -203,14 +230,9 @@ class GroupingModel(ABC):
         return self.family
 
     @property
-    def budget_limit(self) -> Fraction | None:
-        """Most that a case may have spent so far; None: any, or nothing is spent."""
+    def budget(self) -> Budget | None:
+        """The limit of what a case may spend; None: there is none, or nothing is spent."""
         return None
-
-    @property
-    def budget_scope(self) -> EpsilonScope:
-        """What counts towards the limit: all series of the warehouse, or this one alone."""
-        return "warehouse"
 
     @property
     def public_facts(self) -> Mapping[str, str | int]:
@@ -253,7 +275,7 @@ class GroupingModel(ABC):
     @property
     def kernels(self) -> tuple[str, ...]:
         """What ``load_kernels`` takes of the model."""
-        return (self.grouping_kernels, *(() if self.refine == "off" else (REFINEMENT_KERNELS,)))
+        return (GREEDY_KERNELS, *(() if self.refine == "off" else (REFINEMENT_KERNELS,)))
 
     def group(self, grouping: Grouping) -> None:
         """Fill ``srsql_grouped`` and ``srsql_withheld`` from ``srsql_profile``."""

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping import staying
 from srsql.engine.grouping.patterns import Grouping
-from srsql.engine.models.base import Covered, GroupingModel, Growth
+from srsql.engine.models.base import GroupingModel, Growth, History, Stopping
 from srsql.engine.parameters import parameter
 from srsql.engine.parameters.takes import Amount, OneOf
 
@@ -68,8 +68,7 @@ class PeriodicalModel(GroupingModel):
     """
 
     family: ClassVar[str] = "periodical"
-    covers_earlier_regions: ClassVar[Covered] = "earliest"
-    carriers: ClassVar[Literal["all", "new"]] = "new"
+    history: ClassVar[History] = History("earliest", "new")
     growth: ClassVar[Growth] = Growth(risk_after_joining=True)
 
     @property
@@ -111,7 +110,7 @@ class Ppms(PeriodicalModel):
     name: ClassVar[str] = "ppms"
     counts_persons: ClassVar[bool] = True
     keeps_qid_sets: ClassVar[bool] = True
-    covers_earlier_regions: ClassVar[Covered] = "all"
+    history: ClassVar[History] = History("all", "new")
 
 
 @dataclass(frozen=True)
@@ -172,9 +171,9 @@ class PpmsAlpha(PeriodicalModel):
         return self.alpha
 
     @property
-    def stopping_cases(self) -> Literal["next", "all"]:
+    def stopping(self) -> Stopping:
         """By the next quarter's cases, or assumed of all."""
-        return "next" if self.assume_md == "none" else "all"
+        return Stopping("next" if self.assume_md == "none" else "all", carries=True)
 
     @property
     def _remaining(self) -> str:
@@ -240,14 +239,9 @@ class PpmsStay(PeriodicalModel):
         return (*super().defended_attacks, "md", "p")
 
     @property
-    def stopping_cases(self) -> Literal["next"]:
-        """By the next quarter's cases."""
-        return "next"
-
-    @property
-    def stopping_carries(self) -> bool:
-        """Those who go on carry the bounds of their class as well."""
-        return False
+    def stopping(self) -> Stopping:
+        """By the next quarter's cases; those who go on carry the bounds of their class as well."""
+        return Stopping("next")
 
     @property
     def kernels(self) -> tuple[str, ...]:

@@ -188,9 +188,13 @@ class LDiversity(Comparator):
 
     parts: ClassVar[str] = "1"  # type: ignore[misc]
     """It cuts all cases of a pattern itself."""
-    grouping_kernels: ClassVar[str] = "srsql.udfs.grouping.partition"
     name: ClassVar[str] = "l-diversity"
     family: ClassVar[str] = "l-diversity"
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Its own way to group, refined like the others."""
+        return ("srsql.udfs.grouping.partition", *super().kernels[1:])
 
     @property
     def claims(self) -> dict[str, Fraction]:

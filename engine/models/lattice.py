@@ -30,7 +30,7 @@ from srsql.engine.lattice.ipa import (
     noisy_histogram,
 )
 from srsql.engine.lattice.rows import keep_lattice, load_held_values, make_rows
-from srsql.engine.models.base import MOST
+from srsql.engine.models.base import MOST, Budget
 from srsql.engine.models.perturbing import (
     EPSILON,
     EPSILON_LIMIT,
@@ -236,14 +236,9 @@ class NoisyLattice(LatticeModel):
         }
 
     @property
-    def budget_limit(self) -> Fraction | None:
+    def budget(self) -> Budget | None:
         """As asked for."""
-        return self.epsilon_limit
-
-    @property
-    def budget_scope(self) -> EpsilonScope:
-        """As asked for."""
-        return self.epsilon_scope
+        return Budget.of(self.epsilon_limit, self.epsilon_scope)
 
     def generalize(self, release: Release, draw: str) -> None:
         """Make the rows, and charge the whole of epsilon to every case of the quarter."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from srsql.engine.catalog.releases import Release
 from srsql.engine.grouping.perturbation import Perturbation, perturb
-from srsql.engine.models.base import Covered, GroupingModel, Growth
+from srsql.engine.models.base import Budget, GroupingModel, Growth, History
 from srsql.engine.parameters import Calibration, EpsilonScope, Noise, facts_of, parameter
 from srsql.engine.parameters.takes import Amount, OneOf
 from srsql.engine.shapes.drawn_values import DrawnValues
@@ -113,14 +113,9 @@ class PerturbingModel(GroupingModel):
         return {**facts_of(self), "publication": allowed}
 
     @property
-    def budget_limit(self) -> Fraction | None:
+    def budget(self) -> Budget | None:
         """As asked for."""
-        return self.epsilon_limit
-
-    @property
-    def budget_scope(self) -> EpsilonScope:
-        """As asked for."""
-        return self.epsilon_scope
+        return Budget.of(self.epsilon_limit, self.epsilon_scope)
 
     @property
     def packages(self) -> Mapping[str, str]:
@@ -167,12 +162,12 @@ class PerturbingModel(GroupingModel):
 
     @property
     def _group_words(self) -> str:
-        sort = "new cases" if self.carriers == "new" else "cases"
+        sort = "new cases" if self.history.carriers == "new" else "cases"
         categories = (
             ""
             if self.perturbs_categories
             else "Categories are generalized to the group's common value"
-            + ("." if self.covers_earlier_regions == "none"
+            + ("." if self.history.covers == "none"
                else ", which covers what the case was released as before.") + " "
         )  # fmt: skip
         return (
@@ -201,8 +196,7 @@ class PpmsDpNum(PerturbingModel):
     name: ClassVar[str] = "ppms-dp-num"
     family: ClassVar[str] = "dp-num"
     perturbs_categories: ClassVar[bool] = False
-    covers_earlier_regions: ClassVar[Covered] = "later"
-    carriers: ClassVar[Literal["all", "new"]] = "new"
+    history: ClassVar[History] = History("later", "new")
 
 
 @dataclass(frozen=True)
@@ -212,7 +206,7 @@ class PpmsDpAll(PerturbingModel):
     name: ClassVar[str] = "ppms-dp-all"
     family: ClassVar[str] = "dp-all"
     perturbs_categories: ClassVar[bool] = True
-    carriers: ClassVar[Literal["all", "new"]] = "new"
+    history: ClassVar[History] = History(carriers="new")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from srsql.engine.catalog.datasets import raw_term, term_key, trimmed
 from srsql.engine.catalog.layout import raw_table
 from srsql.engine.catalog.levels import HELD, TOPIC, Level, add_names, make_names
 from srsql.engine.errors import LevelError
-from srsql.engine.query import find_views
+from srsql.engine.query.answer import find_views
 from srsql.engine.store.frames import Framed
 from srsql.engine.store.statements import column, query, temporary, union_all
 from srsql.engine.store.warehouse import Warehouse

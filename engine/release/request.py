@@ -45,6 +45,8 @@ from srsql.engine.parameters.takes import (
 )
 from srsql.engine.release.features.feature import Asked
 from srsql.engine.release.features.table import refuse
+from srsql.engine.shapes import asked_shape
+from srsql.engine.shapes.regions import Shape
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters, make_terms
 from srsql.engine.workers.carriers import ADDRESSES, Carrier
 from srsql.schemas.dataset import TERM_KEY
@@ -281,6 +283,11 @@ class Request:
     def makes_clusters(self) -> bool:
         """Whether terms are told in clusters, which may be carried whatever the parts."""
         return self.terms is not None and self.model.term_format == "chunks"
+
+    @property
+    def shape(self) -> Shape:
+        """How the rows of the release tell the truth."""
+        return asked_shape(self.model.shape, taken_apart=self.takes_rows_apart)
 
     @property
     def takes_rows_apart(self) -> bool:

@@ -70,7 +70,9 @@ def check_version(warehouse: Warehouse, series: Series, request: Request) -> Non
         ReleaseError: the model counts new cases, and some version of the quarter is or was out.
     """
     asked = {**_names(series), "quarter": request.quarter}
-    if request.model.carriers != "new" or not warehouse.value(query(TOPIC, "versions"), asked):
+    if request.model.history.carriers != "new" or not warehouse.value(
+        query(TOPIC, "versions"), asked
+    ):
         return
     raise ReleaseError(
         f"{request.quarter} is out in series {series.name!r}, and {request.model.name} cannot "

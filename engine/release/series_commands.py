@@ -148,7 +148,7 @@ def set_series(
 def _family(dataset: Dataset, request: Request) -> str:
     prepared = request.model.prepare_dataset(dataset)
     terms = None if request.terms is None else request.terms.of(prepared, request.model.k)
-    return family_of(request.model.series_family, terms)
+    return family_of(request, terms)
 
 
 def _refuse(call: str, options: Mapping[str, Any], but: tuple[str, ...] = ()) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
@@ -12,7 +12,7 @@ from sqlglot import exp
 from srsql.engine.catalog.layout import region_columns
 from srsql.engine.catalog.released_terms import PublishedTerms
 from srsql.engine.catalog.releases import Release
-from srsql.engine.catalog.series import PER_QUARTER, Ids
+from srsql.engine.catalog.series import Ids
 from srsql.engine.checks.term_chunks import longest_unproved
 from srsql.engine.checks.whole_rows import (
     inferred,
@@ -27,6 +27,7 @@ from srsql.engine.release.features.feature import InGroups, OnTermRows, OnTerms
 from srsql.engine.release.features.table import refuse
 from srsql.engine.release.request import Request
 from srsql.engine.release.views import public_regions
+from srsql.engine.shapes.regions import Telling
 from srsql.engine.store.statements import column, query, temporary
 from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.baskets import check_attributes, load_baskets, load_rows
@@ -107,65 +108,78 @@ def release_terms(
     Raises:
         ReleaseError: clusters would have to be larger than groups are.
     """
-    warehouse, model = release.warehouse, request.model
-    k, grouped = model.k, model.shape.of_cases(True, False)
-    least = max(k, terms.diversity)
-    if terms.whole_rows:
-        return _release_rows(release, request, terms, carrier)
-    if grouped:
-        refuse(InGroups(request))
-    load_baskets(warehouse, release.dataset, release.quarter, terms, grouped=grouped, least=least)
-    _store_terms(release, terms, model)
-    put_chosen(warehouse, terms.policy, release.release_id, release.dataset.term_key)
-    keep_apart(warehouse, terms, release.dataset.term_key)
-    chunks = PublishedTerms.in_schema("temp", "main", prefix="srsql_pub_")
-    most = MAKING[model.term_format].make(
-        warehouse, terms, k, request.seed, grouped=grouped,
-        judge=Judge(partial(longest_unproved, warehouse, chunks, k, terms.m)), carrier=carrier,
-    )  # fmt: skip
-    return _limited(most), terms
+    return request.shape.tell(_Released(release, request, terms, carrier))
 
 
 def _limited(chunk_terms: int | None) -> dict[str, int]:
     return {} if chunk_terms is None else {"chunk_terms": chunk_terms}
 
 
-def _release_rows(
-    release: Release, request: Request, terms: DisassociationParameters, carrier: Carrier | None
-) -> tuple[dict[str, int], DisassociationParameters]:
-    """The same where whole rows are taken apart, in clusters of whole groups."""
-    warehouse, k = release.warehouse, request.model.k
-    load_rows(warehouse, release.dataset, release.quarter, terms)
-    _store_terms(release, terms, request.model)
-    put_chosen(warehouse, terms.policy, release.release_id, release.dataset.term_key)
-    keep_apart(warehouse, terms, release.dataset.term_key)
-    chunks = PublishedTerms.in_schema("temp", "main", prefix="srsql_pub_")
-    term_k = terms.term_k or k
+@dataclass(frozen=True)
+class _Released(Telling[tuple[dict[str, int], DisassociationParameters]]):
+    """The terms of a release, made by what tells them; see ``release_terms``."""
 
-    def unproved() -> int:
-        return max(
-            longest_unproved(warehouse, chunks, term_k, terms.m),
-            longest_untold(warehouse, chunks, terms.m),
+    release: Release
+    request: Request
+    terms: DisassociationParameters
+    carrier: Carrier | None
+
+    def by_rows(self) -> tuple[dict[str, int], DisassociationParameters]:
+        """Some attributes, apart from rows that tell the others, or alone."""
+        release, request, terms, carrier = self.release, self.request, self.terms, self.carrier
+        warehouse, model = release.warehouse, request.model
+        k, grouped = model.k, request.shape.clusters_in_groups
+        least = max(k, terms.diversity)
+        if grouped:
+            refuse(InGroups(request))
+        load_baskets(
+            warehouse, release.dataset, release.quarter, terms, grouped=grouped, least=least
         )
+        _store_terms(release, terms, model)
+        put_chosen(warehouse, terms.policy, release.release_id, release.dataset.term_key)
+        keep_apart(warehouse, terms, release.dataset.term_key)
+        chunks = PublishedTerms.in_schema("temp", "main", prefix="srsql_pub_")
+        most = MAKING[model.term_format].make(
+            warehouse, terms, k, request.seed, grouped=grouped,
+            judge=Judge(partial(longest_unproved, warehouse, chunks, k, terms.m)), carrier=carrier,
+        )  # fmt: skip
+        return _limited(most), terms
 
-    def told_too_much(clusters: Collection[int] | None) -> list[tuple[int, str]]:
-        promised = _promised(terms, term_k, most_of_an_item(warehouse), _largest(release))
-        shares = told_of_release(
-            release,
-            promised.released("chunks"),
-            chunks,
-            _placed_rows(release),
-            _thresholds(release),
-            clusters,
-        )
-        return sorted({(t.cluster, term) for t in shares if not t.passed for term in t.mixed})
+    def by_clusters(self) -> tuple[dict[str, int], DisassociationParameters]:
+        """Whole rows, in clusters of whole groups."""
+        release, request, terms, carrier = self.release, self.request, self.terms, self.carrier
+        warehouse, k = release.warehouse, request.model.k
+        load_rows(warehouse, release.dataset, release.quarter, terms)
+        _store_terms(release, terms, request.model)
+        put_chosen(warehouse, terms.policy, release.release_id, release.dataset.term_key)
+        keep_apart(warehouse, terms, release.dataset.term_key)
+        chunks = PublishedTerms.in_schema("temp", "main", prefix="srsql_pub_")
+        term_k = terms.term_k or k
 
-    most = MAKING["chunks"].make(
-        warehouse, terms, k, request.seed, grouped=True,
-        judge=Judge(unproved, told_too_much), carrier=carrier,
-    )  # fmt: skip
-    held = most_of_an_item(warehouse)
-    return _limited(most), _promised(terms, term_k, held, _largest(release))
+        def unproved() -> int:
+            return max(
+                longest_unproved(warehouse, chunks, term_k, terms.m),
+                longest_untold(warehouse, chunks, terms.m),
+            )
+
+        def told_too_much(clusters: Collection[int] | None) -> list[tuple[int, str]]:
+            promised = _promised(terms, term_k, most_of_an_item(warehouse), _largest(release))
+            shares = told_of_release(
+                release,
+                promised.released("chunks"),
+                chunks,
+                _placed_rows(release),
+                _thresholds(release),
+                clusters,
+            )
+            return sorted({(t.cluster, term) for t in shares if not t.passed for term in t.mixed})
+
+        most = MAKING["chunks"].make(
+            warehouse, terms, k, request.seed, grouped=True,
+            judge=Judge(unproved, told_too_much), carrier=carrier,
+        )  # fmt: skip
+        held = most_of_an_item(warehouse)
+        return _limited(most), _promised(terms, term_k, held, _largest(release))
 
 
 def _promised(
@@ -226,25 +240,19 @@ def terms_inferred(release: Release, terms: DisassociationParameters) -> int:
 
 
 def usual_ids(request: Request) -> Ids | None:
-    """Which ids the series gets where it is new and nothing is asked; None: the usual ones.
-
-    A pseudonym that stays tells in which clusters a case was in each quarter, and what these have
-    in common.
-    """
-    terms = request.terms
-    if request.ids is not None or terms is None or not terms.whole_rows or terms.link_quarters:
+    """Which ids the series gets where it is new and nothing is asked; None: the usual ones."""
+    if request.ids is not None or (request.terms is not None and request.terms.link_quarters):
         return request.ids
-    return PER_QUARTER
+    return request.shape.usual_ids
 
 
-def family_of(family: str, terms: DisassociationParameters | None) -> str:
+def family_of(request: Request, terms: DisassociationParameters | None) -> str:
     """What the releases of a series have in common: rows that some have and others do not would
-    show in one quarter what is taken apart in the next."""
+    show in one quarter what is taken apart in the next. ``terms``: with their attributes."""
+    family = request.model.series_family
     if terms is None:
         return family
-    if terms.whole_rows:
-        return f"{family}, whole rows disassociated"
-    return f"{family}, {'+'.join(terms.attributes)} disassociated"
+    return f"{family}, {request.shape.told_apart(terms.attributes)} disassociated"
 
 
 def visible_part(dataset: Dataset, request: Request) -> Dataset:
@@ -264,9 +272,7 @@ def visible_part(dataset: Dataset, request: Request) -> Dataset:
         return model.shape.shown(dataset, model.name)
     check_attributes(dataset, terms)
     refuse(OnTermRows(request, dataset))
-    if terms.whole_rows:
-        return dataset.without_terms(None, rows=True)
-    return dataset.without_terms(terms.attributes, rows=model.shape.of_cases(True, False))
+    return request.shape.without_told(dataset, terms.attributes)
 
 
 def _store_terms(release: Release, terms: DisassociationParameters, model: GroupingModel) -> None:
@@ -279,7 +285,7 @@ def _store_terms(release: Release, terms: DisassociationParameters, model: Group
             "m": terms.m,
             "diversity": terms.diversity,
             "repeated": terms.repeated,
-            "with_rows": model.shape.of_cases(True, False),
+            "with_rows": model.shape.shows_cases,
             "term_format": model.term_format,
         },
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata, resources
+from pathlib import Path
 from platform import libc_ver, machine
 from typing import Any
 
@@ -118,16 +119,25 @@ def _finished(value: Any) -> Any:
     return value
 
 
-def render(template: str, **context: Any) -> Page:
-    """One page; the same context gives the same bytes."""
+def render(template: str | Path, **context: Any) -> Page:
+    """One page; the same context gives the same bytes.
+
+    Args:
+        template: one of this folder, or the file of one that extends them.
+        context: what it shows.
+    """
     figures: list[Figure] = []
+
+    def source(name: str) -> str:
+        own = isinstance(template, Path) and name == str(template)
+        return Path(name).read_text(encoding="utf-8") if own else _source(name)
 
     def drawn(figure: Figure) -> Image:
         figures.append(figure)
         return figure.image
 
     environment = Environment(
-        loader=FunctionLoader(_source),
+        loader=FunctionLoader(source),
         autoescape=True,
         finalize=_finished,
         undefined=StrictUndefined,
@@ -139,7 +149,7 @@ def render(template: str, **context: Any) -> Page:
     environment.tests |= {"a_number": is_number, "unbroken": is_unbroken}
     environment.globals["term"] = term
     style = scheme_css() + _source("report.css")
-    html = environment.get_template(template).render(
+    html = environment.get_template(str(template)).render(
         style=style, software_version=__version__, **context
     )
     return Page(html, tuple(figures))

@@ -30,9 +30,10 @@ from srsql.engine.report.drawing import (
 )
 from srsql.engine.report.glossary import CRITERIA
 from srsql.engine.report.page import Figure, Table
-from srsql.engine.signals import Sifted, signals
 from srsql.engine.signals.results import Agreement, Judged, Measures, Signal, agreed, judged
 from srsql.engine.signals.rules import AGE, Condition
+from srsql.engine.signals.run import Sifted
+from srsql.engine.signals.signals import signals
 from srsql.engine.signals.trends import Trend, TrendPoint
 from srsql.engine.store.scratch import put_beside
 from srsql.engine.store.warehouse import Warehouse

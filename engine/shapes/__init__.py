@@ -27,7 +27,8 @@ from srsql.schemas import Dataset
 
 __all__ = [
     "Chunks", "Clusters", "DrawnValues", "Foreign", "LatticeRows", "Regions", "Shape", "Telling",
-    "catalog_shape", "need_cases", "release_shape", "series_dataset", "series_shape", "shape_of",
+    "asked_shape", "catalog_shape", "need_cases", "release_shape", "series_dataset",
+    "series_shape", "shape_of",
 ]  # fmt: skip
 
 
@@ -42,6 +43,16 @@ def shape_of(visible_dataset: Dataset) -> Shape:
     if not visible_dataset.rows:
         return Chunks()
     return RegionSets() if visible_dataset.qid_set else Regions()
+
+
+def asked_shape(shape: Shape, *, taken_apart: bool) -> Shape:
+    """The shape of a release that is asked for.
+
+    Args:
+        shape: of the rows of its model.
+        taken_apart: they are to be taken apart, which those of cases can be.
+    """
+    return Clusters() if taken_apart and shape.shows_cases else shape
 
 
 def series_shape(warehouse: Warehouse, visible_dataset: Dataset, series: str) -> Shape:

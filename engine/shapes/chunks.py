@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from srsql.engine.errors import ReleaseError, SrsqlError
-from srsql.engine.shapes.regions import Found, WithoutRegions
+from srsql.engine.shapes.regions import WithoutRegions
 from srsql.schemas import Dataset
 
 
@@ -13,11 +13,8 @@ class Chunks(WithoutRegions):
     """Terms of cases, apart from everything else."""
 
     output: ClassVar[str] = "terms"
-
-    def of_cases(self, shown: Found, otherwise: Found) -> Found:
-        """There are no rows."""
-        del shown
-        return otherwise
+    shows_cases: ClassVar[bool] = False
+    clusters_in_groups: ClassVar[bool] = False
 
     def tells_terms(self, *, asked: bool) -> bool:
         """Nothing else is told."""

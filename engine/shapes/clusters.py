@@ -51,6 +51,7 @@ from sqlglot import exp
 from srsql.engine.catalog.layout import CLUSTER, CLUSTERS, region_columns
 from srsql.engine.catalog.released_terms import PublishedTerms
 from srsql.engine.catalog.releases import ReleasedTerms, key_of
+from srsql.engine.catalog.series import PER_QUARTER, Ids
 from srsql.engine.errors import SignalError, SrsqlError
 from srsql.engine.shapes.item_means import item_mean
 from srsql.engine.shapes.regions import Found, RowPairs, Shape, Statement, Telling, Told
@@ -210,6 +211,20 @@ class Clusters(Shape):
     """Rows of cases show their region and cluster alone."""
 
     beside_region: ClassVar[tuple[str, ...]] = (CLUSTER,)
+    clusters_in_groups: ClassVar[bool] = False
+    usual_ids: ClassVar[Ids | None] = PER_QUARTER
+    """A pseudonym that stays tells in which clusters a case was in each quarter, and what these
+    have in common."""
+
+    def without_told(self, dataset: Dataset, apart: Sequence[str]) -> Dataset:
+        """Rows of cases alone, which show nothing but their region."""
+        del apart
+        return dataset.without_terms(None, rows=True)
+
+    def told_apart(self, apart: Sequence[str]) -> str:
+        """Rows as a whole."""
+        del apart
+        return "whole rows"
 
     def placed(self, dataset: Dataset, regions: exp.Query) -> exp.Query:
         """The public regions of groups with the cluster that each group is in."""

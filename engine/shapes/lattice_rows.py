@@ -16,12 +16,9 @@ class LatticeRows(WithoutRegions):
     """Rows that stand for no case."""
 
     output: ClassVar[str] = "synthetic rows"
+    shows_cases: ClassVar[bool] = False
+    clusters_in_groups: ClassVar[bool] = False
     uncorrectable: ClassVar[str] = "its rows are no case's, so that none can be taken out"
-
-    def of_cases(self, shown: Found, otherwise: Found) -> Found:
-        """No row is a case's."""
-        del shown
-        return otherwise
 
     def of_no_case(self, made: Found, otherwise: Found) -> Found:
         """Rows of its own making."""

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from sqlglot import exp
 
 from srsql.engine.catalog.releases import ReleasedTerms
+from srsql.engine.catalog.series import Ids
 from srsql.engine.errors import ReleaseError, SrsqlError
 from srsql.engine.measures import MeasureRow
 from srsql.engine.store.warehouse import Warehouse
@@ -117,11 +118,16 @@ class Shape:
     """Why nobody can be taken out of a release; empty: somebody may."""
     beside_region: ClassVar[tuple[str, ...]] = ()
     """Columns of the report table that show numbers of the release's own making."""
+    shows_cases: ClassVar[bool] = True
+    """Rows of cases are released."""
+    clusters_in_groups: ClassVar[bool] = True
+    """Terms that are told apart are told of clusters inside groups, which show their region."""
+    usual_ids: ClassVar[Ids | None] = None
+    """Which ids a new series gets where none are asked; None: the usual ones."""
 
     def of_cases(self, shown: Found, otherwise: Found) -> Found:
         """What goes for rows of cases, or where a release has none."""
-        del otherwise
-        return shown
+        return shown if self.shows_cases else otherwise
 
     def of_no_case(self, made: Found, otherwise: Found) -> Found:
         """What goes for rows of the model's own making, or where a release has none."""
@@ -144,6 +150,19 @@ class Shape:
         """
         del model
         return dataset
+
+    def without_told(self, dataset: Dataset, apart: Sequence[str]) -> Dataset:
+        """The dataset with the tables of which there will be rows.
+
+        Args:
+            dataset: as the model takes it.
+            apart: attributes whose terms are told apart from rows.
+        """
+        return dataset.without_terms(apart, rows=self.shows_cases)
+
+    def told_apart(self, apart: Sequence[str]) -> str:
+        """What the releases of a series tell apart from rows, as its family says it."""
+        return "+".join(apart)
 
     def need_apart(self, model: str, kept: frozenset[str]) -> None:
         """Refuse to tell terms apart from rows where that is not made, or breaks what is kept.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from srsql.engine.catalog.levels import told_of_levels
-from srsql.engine.parameters import Missing
-from srsql.engine.signals import (
+from srsql.engine.measures import MeasureRow
+from srsql.engine.parameters import Form, Missing
+from srsql.engine.signals.asked import (
     Asked,
     dropped_cases,
     left_out,
@@ -52,6 +53,31 @@ class Counted:
     """Quarters whose releases count suspected duplicates as one person."""
     changed_since: tuple[str, ...]
     """Quarters whose raw rows were replaced after their release."""
+
+
+@dataclass(frozen=True)
+class ExportedFile:
+    """One file, and how many rows it has without its header."""
+
+    path: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written."""
+
+    form: Form
+    drug: str | None
+    """Of TreeScan, whose counts are of one drug."""
+    files: tuple[ExportedFile, ...]
+    links: list[MeasureRow]
+    """Rows of cases that link to other releases of their quarter; none where counts are written."""
+    stale: tuple[str, ...]
+    """Releases with cases that have left since they were made, which the files have, in words."""
+    counted: Counted
+    strata: tuple[str, ...] = ()
+    """What cases are parted by, in columns of the file."""
 
 
 def counted(

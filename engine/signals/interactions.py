@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from srsql.engine.errors import SignalError
-from srsql.engine.signals import ask, weighed
+from srsql.engine.signals.asked import ask
 from srsql.engine.signals.cases import load_wanted
 from srsql.engine.signals.counted import Counted, counted
 from srsql.engine.signals.results import Verdict
 from srsql.engine.signals.rules import USUAL, Condition, Counting, Rule
+from srsql.engine.signals.run import weighed
 from srsql.engine.store.frames import Framed
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset

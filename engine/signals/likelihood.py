@@ -18,10 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from srsql.engine.parameters import DRAWS
-from srsql.engine.signals import ask, weighed
+from srsql.engine.signals.asked import ask
 from srsql.engine.signals.cases import ORIGINAL, RELEASED, load_wanted
 from srsql.engine.signals.counted import Counted, counted
 from srsql.engine.signals.rules import USUAL, Counting, Rule
+from srsql.engine.signals.run import weighed
 from srsql.engine.store.frames import Framed
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 from sqlglot import exp
 
-from srsql.engine.signals import ask, weighed
+from srsql.engine.signals.asked import ask
 from srsql.engine.signals.cases import (
     ORIGINAL,
     RELEASED,
@@ -24,6 +24,7 @@ from srsql.engine.signals.cases import (
 from srsql.engine.signals.counted import Counted, counted
 from srsql.engine.signals.results import Measures
 from srsql.engine.signals.rules import USUAL, Counting, Rule
+from srsql.engine.signals.run import weighed
 from srsql.engine.store.frames import Framed
 from srsql.engine.store.statements import column, temporary
 from srsql.engine.store.warehouse import Warehouse

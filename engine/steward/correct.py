@@ -385,8 +385,8 @@ def _make(
         )
         persons = measure_persons(warehouse, current.release_id)
         version = _version(warehouse, current.release_id)
-        suppresses = "theta_bounds" in standing.manifest
-        told = suppression_facts(current, "", asked=True) if suppresses else {}
+        bounds_told = "theta_bounds" in standing.manifest
+        told = suppression_facts(current, "", asked=True) if bounds_told else {}
         partly = found["remainders"] > 0
         facts: dict[str, str | int] = {
             "software_version": __version__,
@@ -410,7 +410,7 @@ def _make(
             **{name: told for name, told in standing.manifest.items() if name not in OF_PERSONS},
             **told_persons(persons, unsearched_periods(warehouse, current.release_id)),
             **{name: value for name, value in facts.items() if name != "k_effective"},
-            **({"suppressed": []} if suppresses else {}),
+            **({"suppressed": []} if told else {}),
             **figures_of(current, ingestion_id),
             **pool,
             "corrected": {"corrects": standing.release_id, **found},
@@ -424,7 +424,7 @@ def _make(
     evidence = Evidence(
         current,
         built=built,
-        covers=model.covers_earlier_regions == "later",
+        covers=model.history.covers == "later",
         not_ids=standing.manifest.get(NOT_IDS, ()),
     )
     with clock.stage("checks"):

@@ -254,7 +254,7 @@ class _Told:
 
     def region(self, group: int, case_no: int, case_id: str, why: list[str]) -> list[RegionPart]:
         """Each part of a region; what was given up, and why, is added to ``why``."""
-        cover = MODELS[self.model].covers_earlier_regions
+        cover = MODELS[self.model].history.covers
         after = self.manifest.get("made_after", [])
         ends = self.rows("ends", group_id=group, cover=cover, made_after=after)
         parts = []
@@ -368,7 +368,9 @@ class _Told:
                 "why the group has these members and not others: grouping took what cost the least "
                 "at each step, and keeps no trace of it"
             )
-        if MODELS[self.model].carriers == "new" and "ss" in self.manifest.get("attacks", ""):
+        if MODELS[self.model].history.carriers == "new" and "ss" in self.manifest.get(
+            "attacks", ""
+        ):
             yield "how far the bound on substantially many symptoms (alpha) decided the group"
         if claims := claims_of(self.warehouse, self.release_id):
             kept = ", ".join(f"{name} {bound}" for name, bound in claims.items())

@@ -10,7 +10,11 @@ from importlib import import_module
 from typing import Any
 
 DOORS = {
+    "catalogues": "catalogues.catalogues:catalogues",
+    "exports": "exports.exports:Writing",
+    "persons": "persons.duplicates:find_duplicates",
     "spark": "spark.address:SparkAt",
+    "study": "study.study:Study",
 }
 """Door -> the module of ``engine/extras`` behind it, and what of it is asked for."""
 

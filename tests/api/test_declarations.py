@@ -10,11 +10,11 @@ import click
 import pytest
 
 from srsql import cli
+from srsql.engine.extras.study.grid import Grid, cells, grid_parameters
+from srsql.engine.extras.study.settings import Sweep
 from srsql.engine.models import MODELS, make_model
 from srsql.engine.parameters import declared
 from srsql.engine.release.request import Option, make_request, release_options
-from srsql.engine.study.grid import Grid, cells, grid_parameters
-from srsql.engine.study.settings import Sweep
 
 ROOT = Path(cli.__file__).parent
 TEXTS = Counter(

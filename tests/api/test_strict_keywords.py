@@ -23,18 +23,20 @@ from srsql.engine.errors import (
     SrsqlError,
     WarehouseError,
 )
+from srsql.engine.extras.study.grid import Grid, Rules
+from srsql.engine.extras.study.settings import Sweep
+from srsql.engine.extras.study.study import Study
 from srsql.engine.extras.synth import SynthError, quarter_range, synthesize
 from srsql.engine.models.lattice import Ipa
 from srsql.engine.parameters import arguments_of
 from srsql.engine.release.request import make_request, release_options
-from srsql.engine.study.grid import Grid, Rules
-from srsql.engine.study.settings import Sweep
 
 CALLS = {
     name: call
     for name, call in inspect.getmembers(Engine, inspect.isfunction)
     if not name.startswith("_")
-}
+} | {"compare": Study.compare, "advise": Study.advise}
+"""What each call takes; a call behind a door, what the door does."""
 NEEDED: dict[str, Any] = {
     "quarter": "2018Q3",
     "quarters": "2018Q1:2018Q3",

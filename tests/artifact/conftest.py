@@ -119,7 +119,7 @@ def plain_pages() -> Iterator[None]:
         return Page(f"<p>{quarter}</p>\n", ())
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("srsql.engine.report.public_quarter", page)
+        patch.setattr("srsql.engine.report.report.public_quarter", page)
         patch.setattr("srsql.engine.report.public_edition.public_quarter", page)
         yield
 

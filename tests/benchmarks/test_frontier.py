@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from support.benchmark import load
 
-from srsql.engine.study.row_settings import row_setting
+from srsql.engine.extras.study.row_settings import row_setting
 
 frontier = load("frontier")
 HEAD, Setting = frontier.HEAD, frontier.Setting

@@ -100,7 +100,7 @@ def db(kept: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("number", [*NAMES])
-@pytest.mark.parametrize("module", ["srsql.cli", "duckdb", "srsql.engine.study"])
+@pytest.mark.parametrize("module", ["srsql.cli", "duckdb", "srsql.engine.extras.study.study"])
 def test_a_signal_while_modules_are_loaded_is_one_line(module: str, number: int) -> None:
     interrupted(run(IMPORTING, module, int(number)), number)
 

@@ -201,8 +201,7 @@ def test_a_comparison_lets_the_warehouse_go_while_it_measures(
         written.append(done.stderr)
         return "not measured"
 
-    module = sys.modules["srsql.engine.study.run"]  # whose package has a function of that name
-    monkeypatch.setattr(module._Processes, "measure", measure)
+    monkeypatch.setattr("srsql.engine.extras.study.run._Processes.measure", measure)
     answer = srsql("compare", "--quarters", "2011Q4", "--models", "ms", "--k", 3, "--jobs", 1,
                    "--db", db, "--out", tmp_path / "out")  # fmt: skip
     assert written == [""]

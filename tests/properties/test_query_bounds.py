@@ -41,7 +41,7 @@ from support.clinic import (
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import QueryError
-from srsql.engine.query import Answer
+from srsql.engine.query.answer import Answer
 
 pytestmark = pytest.mark.thorough
 

@@ -14,8 +14,8 @@ from support.quarters import Report, write_quarter
 from srsql import open_artifact
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CompareError, LevelError, PolicyError, ReleaseError, SrsqlError
+from srsql.engine.extras.study.grid import Rules
 from srsql.engine.grouping.thresholds import parse_theta
-from srsql.engine.study.grid import Rules
 from srsql.engine.terms.policies import (
     UtilityPolicy,
     dictionary_policy,

@@ -12,13 +12,13 @@ from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ReleaseError
+from srsql.engine.extras.study.settings import Sweep, sweep_for
 from srsql.engine.release.audiences import (
     AUDIENCES,
     audience_options,
     audience_sentences,
     model_for,
 )
-from srsql.engine.study.settings import Sweep, sweep_for
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from srsql import Engine
 from srsql.engine.artifact.verify.verify import verify
 from srsql.engine.console.audit import audit_lines
 from srsql.engine.errors import SrsqlError
+from srsql.engine.models.base import History
 from srsql.engine.models.bounding import Ppms
 
 pytestmark = pytest.mark.thorough
@@ -210,7 +211,7 @@ def test_a_maker_that_covers_no_earlier_region_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The audit of the release sees what the maker does not."""
-    monkeypatch.setattr(Ppms, "covers_earlier_regions", "none")
+    monkeypatch.setattr(Ppms, "history", History(carriers="new"))
     with pytest.raises(SrsqlError, match=r"failed its own audit: .* at scope=match, (clinic|work)"):
         released(tmp_path, 1, 60, model="ppms")
 

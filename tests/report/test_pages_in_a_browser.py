@@ -18,7 +18,7 @@ from support.advice import advice
 from support.comparisons import table
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.study import advise_page, compare_page
+from srsql.engine.extras.study import advise_page, compare_page
 from srsql.schemas import load_dataset
 
 BROWSER = next(

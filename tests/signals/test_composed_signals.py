@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from support.snapshots import check_snapshot
 
-from srsql.engine.signals import results_of_pairs, results_of_rules
 from srsql.engine.signals.cases import ORIGINAL, RELEASED, Scope, side_tables, wanted_pairs
+from srsql.engine.signals.run import results_of_pairs, results_of_rules
 from srsql.schemas import load_dataset
 
 FAERS = load_dataset("faers")

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from srsql.engine.study.row_settings import RowAdvice, RowSetting
-from srsql.engine.study.settings import Advice, Setting
+from srsql.engine.extras.study.row_settings import RowAdvice, RowSetting
+from srsql.engine.extras.study.settings import Advice, Setting
 
 OPTIONS: dict[str, Any] = {"missing": "keep", "on_infeasible": "withhold", "seed": 0}
 """What a setting is released with where nothing else is asked."""

@@ -14,7 +14,6 @@ import duckdb
 from sqlglot import parse_one
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.artifact.catalogues import catalogues
 from srsql.engine.artifact.described import (
     comment_statement,
     comments,
@@ -33,6 +32,7 @@ from srsql.engine.artifact.format import (
 )
 from srsql.engine.artifact.verify.reading import connection, read_tables
 from srsql.engine.artifact.verify.verify import drawn_report
+from srsql.engine.extras.catalogues.catalogues import catalogues
 from srsql.schemas import load_dataset
 
 Rows = list[dict[str, str | None]]

@@ -18,11 +18,11 @@ from support.quarters import crowd, write_quarter
 import srsql
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.errors import FrameError
+from srsql.engine.extras.study.results import Compared
+from srsql.engine.extras.study.settings import Advice, Setting
 from srsql.engine.measures import MeasureRow
 from srsql.engine.signals.results import Signal
 from srsql.engine.store.frames import Lines, Rows
-from srsql.engine.study.results import Compared
-from srsql.engine.study.settings import Advice, Setting
 
 pytestmark = pytest.mark.slow
 
@@ -260,7 +260,7 @@ def test_a_comparison_has_the_frame_of_its_file(tmp_path: Path) -> None:
     table = pa.table({"model": ["ms"], "ratio": [0.5]})
     parquet.write_table(table, tmp_path / "results.parquet")
     files = [str(tmp_path / "results.parquet")]
-    made = Compared("faers", ["2011Q4"], 1, 0, 1, [], {}, files)
+    made = Compared("faers", ["2011Q4"], 1, 0, 1, [], files)
     assert made.arrow() == table
     assert "0.5" in str(made)
 

@@ -24,11 +24,11 @@ from support.released import exported
 from srsql import Engine
 from srsql.engine.catalog.datasets import registered_dataset
 from srsql.engine.errors import DamagedError, ReleaseError, WarehouseError
+from srsql.engine.extras.study.sample import count_cases, thin
 from srsql.engine.lake import lake as lake_module
 from srsql.engine.lake.lake import buckets_for
 from srsql.engine.lake.lake_parts import BucketWork, buckets_of
 from srsql.engine.store.definitions import LAYOUT
-from srsql.engine.study.sample import count_cases, thin
 from srsql.engine.workers.carriers import Carrier, InProcess, LocalWorkers
 
 TABLES = ("demo", "drug", "reac", "indi", "outc", "ther", "rpsr")

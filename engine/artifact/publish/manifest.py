@@ -13,7 +13,6 @@ from typing import Any, Literal
 from pydantic import ValidationError
 from sqlglot import exp
 
-from srsql.engine.artifact.catalogues import catalogues
 from srsql.engine.artifact.derived_columns import derived_claims
 from srsql.engine.artifact.described import described_files
 from srsql.engine.artifact.documents import (
@@ -57,6 +56,7 @@ from srsql.engine.models import MODELS
 from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
 from srsql.engine.parameters import Format
 from srsql.engine.shapes import shape_of
+from srsql.engine.store import doors
 from srsql.engine.store.statements import query, table
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -285,8 +285,8 @@ def describe(
     """
     documents: dict[str, bytes] = {}
     if dataset.rows:
-        from srsql.engine.report import report  # brings matplotlib, which nothing else needs
         from srsql.engine.report.page import written_by
+        from srsql.engine.report.report import report  # brings matplotlib, which nothing else needs
 
         for number, part in enumerate(parts):
             keyed = part.key_id is not None and "ids" in part.parameters
@@ -309,7 +309,7 @@ def describe(
     digests = {path.name: file_digest(path) for path in sorted(folder.iterdir())}
     manifest = type(manifest)(**{**dict(manifest), "files": digests})
     sizes = {name: (folder / name).stat().st_size for name in described_files(manifest)}
-    for name, content in catalogues(manifest, sizes).items():
+    for name, content in doors.opened("catalogues")(manifest, sizes).items():
         (folder / name).write_bytes(content)
         digests[name] = file_digest(folder / name)
     digests = dict(sorted(digests.items()))

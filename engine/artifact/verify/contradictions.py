@@ -10,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from srsql.engine.artifact.catalogues import catalogues
 from srsql.engine.artifact.described import described_files
 from srsql.engine.artifact.documents import counts_sql, dictionary_csv, range_readme, readme
 from srsql.engine.artifact.format import (
@@ -35,6 +34,7 @@ from srsql.engine.catalog.series import IDS
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import BY_SETS, COUNTS_PERSONS, SUPPRESSES, GroupingModel
+from srsql.engine.store import doors
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.schemas.outside import OutsideError, read_bytes
 from srsql.version import __version__
@@ -417,7 +417,8 @@ def document_faults(folder: Path, manifest: AnyManifest, *, unchanged: bool) -> 
         due[COUNTS] = counts_sql()
     described = [folder / name for name in described_files(manifest)]
     if unchanged:
-        due |= catalogues(manifest, {path.name: path.stat().st_size for path in described})
+        sizes = {path.name: path.stat().st_size for path in described}
+        due |= doors.opened("catalogues")(manifest, sizes)
     paths = {name: folder / name for name in due}
     return [
         f"{name} does not say what {MANIFEST} says"

@@ -18,7 +18,6 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
 from typing import Any
 
 import duckdb
@@ -177,10 +176,9 @@ def _order_faults(values: Sequence[RankedValue], withheld: int, *, keyed: bool) 
             ((v.rank[0] - withheld, v.rank[1], v) for v in values if v.theta >= bound),
             key=lambda each: each[:2],
         )
-        behind_all = [v for *_, v in reversed(above)]
-        least: list[RankedValue] = list(
-            accumulate(behind_all, lambda a, b: b if b.spelled < a.spelled else a)
-        )
+        least: list[RankedValue] = []
+        for *_, v in reversed(above):
+            least.append(least[-1] if least and least[-1].spelled <= v.spelled else v)
         for v in sorted((v for v in values if v.theta < bound), key=lambda v: v.rank):
             behind = len(above) - bisect_right([each[:2] for each in above], v.rank)
             if not behind:

@@ -73,7 +73,7 @@ HOLD_BACK = Feature(
         _none_waits(
             "a model that does not group cases",
             lambda wanted: (
-                not wanted.model.shape.of_cases(True, False) or wanted.model.record_unit == "report"
+                not wanted.model.shape.shows_cases or wanted.model.record_unit == "report"
             ),
             "{model} does not group cases",
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from srsql.engine import measures as of
-from srsql.engine.grouping.duplicates import LEAST
+from srsql.engine.grouping.persons import LEAST
 from srsql.engine.models import MODELS
 from srsql.engine.release.features.feature import Asked, Feature, Refusal
 

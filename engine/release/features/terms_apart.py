@@ -29,7 +29,7 @@ def _takes_no_terms(model: GroupingModel) -> bool:
     """Whether its rows are none of which terms can be told apart."""
     bounds = model.guaranteed_bounds != {"k", "theta"}
     return model.shape.of_no_case(True, False) or (
-        model.shape.of_cases(True, False) and (model.perturbs_values or bounds)
+        model.shape.shows_cases and (model.perturbs_values or bounds)
     )
 
 
@@ -50,7 +50,7 @@ def _not_of_nodes(option: str, given: Given) -> Refusal[OnTerms]:
 def _told_by_region(at: OnTermRows) -> list[Words]:
     """Quasi-identifiers that are made from rows whose terms are told apart from cases."""
     dataset, terms = at.dataset, at.wanted.terms
-    if terms is None or not at.wanted.model.shape.of_cases(True, False):
+    if terms is None or not at.wanted.model.shape.shows_cases:
         return []
     named = (*dataset.sensitive, *dataset.quasi_sensitive)
     apart = {a.table for a in named if terms.whole_rows or a.column in terms.attributes}

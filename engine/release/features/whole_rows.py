@@ -14,7 +14,7 @@ ALONE: dict[str, Callable[[OnTerms, DisassociationParameters], bool]] = {
     "--term-k": lambda at, terms: terms.term_k is not None,
     "--link-quarters": lambda at, terms: terms.link_quarters,
     "--max-cluster-size": lambda at, terms: (
-        terms.max_cluster_size is not None and at.wanted.model.shape.of_cases(True, False)
+        terms.max_cluster_size is not None and at.wanted.model.shape.shows_cases
     ),
 }
 """Options that are for whole rows alone."""
@@ -66,9 +66,7 @@ WHOLE_ROWS = Feature(
             OnTerms,
             APART,
             "a model that releases no rows of cases",
-            lambda at: (
-                at.wanted.takes_rows_apart and not at.wanted.model.shape.of_cases(True, False)
-            ),
+            lambda at: at.wanted.takes_rows_apart and not at.wanted.model.shape.shows_cases,
             "{option} takes whole rows apart, and the model {model} releases none",
             "leave it out, or give --terms disassociate with a model that does",
             _option,

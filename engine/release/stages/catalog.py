@@ -29,8 +29,8 @@ def tell_thresholds(request: Request, made: Made) -> Tables:
 def spend(request: Request, made: Made) -> Tables:
     """Refuse draws that no case has the budget for."""
     model = request.model
-    if model.budget_limit is not None:
-        check_limit(made.current, model.budget_limit, model.budget_scope)
+    if model.budget is not None:
+        check_limit(made.current, model.budget.limit, model.budget.scope)
     return {}
 
 
@@ -51,5 +51,5 @@ BUDGET = Stage(
     "catalog",
     "No case has spent more of its privacy budget than it may.",
     spend,
-    applies=lambda request: request.model.budget_limit is not None,
+    applies=lambda request: request.model.budget is not None,
 )

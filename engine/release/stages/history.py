@@ -15,10 +15,10 @@ def look_around(request: Request, made: Made) -> Tables:
     made.rule = HistoryRule(
         model.name,
         model.k,
-        model.covers_earlier_regions,
-        model.carriers,
-        model.stopping_cases,
-        model.stopping_carries,
+        model.history.covers,
+        model.history.carriers,
+        model.stopping.cases,
+        model.stopping.carries,
         model.symptoms_limit,
     )
     cover_history(current, made.rule, request.symptoms)

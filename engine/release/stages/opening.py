@@ -84,7 +84,7 @@ def open_release(warehouse: Warehouse, opened: Opened) -> tuple[Release, Series]
         ReleaseError: it does not go with the series.
     """
     request, dataset = opened.request, opened.dataset
-    family = family_of(request.model.series_family, request.terms)
+    family = family_of(request, request.terms)
     series = open_series(
         warehouse, dataset, request.series, family, usual_ids(request), request.quarter
     )

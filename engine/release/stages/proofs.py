@@ -27,7 +27,7 @@ def _evidence(request: Request, made: Made) -> Evidence:
     return Evidence(
         made.current,
         built=made.built,
-        covers=model.covers_earlier_regions == "later",
+        covers=model.history.covers == "later",
         by_report=model.record_unit == "report",
         terms=terms.released(model.term_format) if terms else None,
         exposed=not request.draft,

@@ -17,7 +17,7 @@ def generalize(request: Request, made: Made) -> Tables:
 
 def part_records(request: Request, made: Made) -> Tables:
     """Make records of cases of those of persons."""
-    part_persons(made.current, made.weight_scale, request.model.carriers)
+    part_persons(made.current, made.weight_scale, request.model.history.carriers)
     return {}
 
 

@@ -25,7 +25,7 @@ def fill_terms(request: Request, made: Made) -> Tables:
         current.warehouse,
         current.dataset,
         current.release_id,
-        grouped=model.shape.of_cases(True, False) and not request.takes_rows_apart,
+        grouped=request.shape.clusters_in_groups,
         shape=SHAPES[model.term_format],
     )
     return {}

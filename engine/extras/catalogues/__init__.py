@@ -1,0 +1,1 @@
+"""The documents of an artifact that catalogues and papers read."""

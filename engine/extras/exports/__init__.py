@@ -1,0 +1,1 @@
+"""What is released, in the forms of other tools."""

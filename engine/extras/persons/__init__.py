@@ -1,0 +1,1 @@
+"""Suspected duplicates: which cases may be one person, found by splink."""

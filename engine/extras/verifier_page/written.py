@@ -1,0 +1,141 @@
+"""The page as one file, of its sources and of what the datasets that ship declare."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from hashlib import sha256
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from srsql.engine.errors import VerifyError, one_line
+from srsql.engine.store.scratch import put_beside
+from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
+from srsql.version import __version__
+
+_SOURCES = Path(__file__).parent / "page"
+WORK = (
+    "hyparquet.js", "bytes.js", "terms.js", "rows.js", "manifest.js", "parquet.js", "checks.js",
+    "row_checks.js", "figures.js", "texts.js", "series.js", "counts.js", "answers.js", "ratios.js",
+    "worker.js",
+)  # fmt: skip
+"""What the worker runs, in this order; ``view.js`` is what the page runs."""
+
+
+def verifier_page() -> str:
+    """The HTML of the page, the same for the same version of srsql."""
+    facts = json.dumps([declared_facts(load_dataset(name)) for name in builtin_names()])
+    listed = (resources.files("srsql.udfs") / "unassigned_14.txt").read_text(encoding="ascii")
+    unassigned = f"const UNASSIGNED_14 = {json.dumps(' '.join(listed.split()))};\n"
+    # "<" could end the script that the facts stand in
+    shipped = f"const SHIPPED = {facts.replace('<', chr(92) + 'u003c')};\n"
+    work = '"use strict";\n' + shipped + unassigned + "".join(_source(name) for name in WORK)
+    view = f'"use strict";\n{{\n{_source("view.js")}}}\n'
+    style = _source("page.css")
+    policy = (
+        f"default-src 'none'; script-src {_allowed(view)}; style-src {_allowed(style)}; "
+        "worker-src blob:; base-uri 'none'; form-action 'none'"
+    )
+    parts = {"work": work, "view": view, "style": style, "policy": policy, "version": __version__}
+    return Template(_source("page.html")).substitute(parts)
+
+
+def write_verifier_page(file: Path) -> Path:
+    """Write the page to a file, which must not be there.
+
+    Args:
+        file: with the name that the page gets.
+
+    Returns:
+        The file.
+
+    Raises:
+        VerifyError: it is there, or cannot be written.
+    """
+    content = verifier_page().encode()
+    try:
+        with put_beside(file, private=False, over=False) as beside:
+            beside.write_bytes(content)
+    except FileExistsError:
+        raise VerifyError(f"--page {file} is there already: give another name") from None
+    except OSError as error:
+        why = error.strerror or one_line(error)
+        raise VerifyError(f"--page {file} cannot be written ({why}): give another name") from None
+    return file
+
+
+def declared_facts(dataset: Dataset) -> dict[str, Any]:
+    """What a dataset declares, by which the page knows columns that are told as something else.
+
+    Args:
+        dataset: one that ships.
+
+    Returns:
+        ``name``, ``version``, ``earlier`` (versions that lack optional columns alone), ``optional``
+        (their names with table), ``columns`` (name with table, role), ``lengths`` (name with table,
+        characters at most, where that is declared), ``attributes`` as manifests tell them, and
+        ``trees`` (attribute, its nodes with their parents).
+    """
+    special = {(a.table, a.column): "quasi-sensitive" for a in dataset.quasi_sensitive}
+    special |= {(a.table, a.column): "sensitive" for a in dataset.sensitive}
+    columns: dict[str, str] = {}
+    lengths = {f"{t.name}.{n}": most for t in dataset.tables for n, most in t.max_length.items()}
+    for table in dataset.row_tables:
+        columns[f"{table.name}.{dataset.case_id}"] = "case id"
+        columns[f"{table.name}.{dataset.report_id}"] = "report id"
+        for name in table.publish:
+            plain = "serial number" if name in table.serial else "published as it is"
+            if dataset.makes(table.name, name):
+                plain = "derived"
+            columns[f"{table.name}.{name}"] = special.get((table.name, name), plain)
+            if (table.name, name) in special:
+                columns[f"{table.name}.{name}_key"] = "term key"
+        for name in table.optional:
+            columns.setdefault(f"{table.name}.{name}", "published as it is")
+    report = dataset.report_table
+    columns[f"{report}.quarter"] = "period"
+    trees: list[tuple[str, list[tuple[str, str]]]] = []
+    for qid in dataset.qid:
+        if qid.kind == "categorical":
+            tree = dataset.hierarchies[qid.name]
+            columns[f"{report}.{qid.name}"] = "node"
+            above = [tree.labels[at] if at >= 0 else "" for at in tree.parent]
+            trees.append((qid.name, list(zip(tree.labels, above, strict=True))))
+        else:
+            columns[f"{report}.{qid.name}_low"] = "lower bound"
+            columns[f"{report}.{qid.name}_high"] = "upper bound"
+    return {
+        "name": dataset.name,
+        "version": dataset.version,
+        "earlier": list(dataset.earlier_versions),
+        "optional": dataset.optional_columns,
+        "columns": list(columns.items()),
+        "lengths": lengths,
+        "attributes": [_attribute(qid) for qid in dataset.qid],
+        "trees": trees,
+    }
+
+
+def _attribute(qid: Qid) -> dict[str, str | None]:
+    if qid.kind == "categorical":
+        return {"name": qid.name, "kind": "categorical"}
+    low, high = qid.domain if isinstance(qid.domain, tuple) else (None, None)
+    return {
+        "name": qid.name,
+        "kind": "numeric",
+        "unit": qid.unit,
+        "granularity": format(qid.granularity, "f"),
+        "low": None if low is None else format(low, "f"),
+        "high": None if high is None else format(high, "f"),
+    }
+
+
+def _source(name: str) -> str:
+    return (_SOURCES / name).read_text(encoding="utf-8")
+
+
+def _allowed(text: str) -> str:
+    """The source expression by which a policy names an inline script or style."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
