@@ -19,6 +19,7 @@ from srsql.engine.console.measures import (
     measure_cells,
     number_text,
     originals_lines,
+    suppressed_lines,
     whose_text,
 )
 from srsql.engine.console.release import linked_lines
@@ -297,12 +298,7 @@ def counted_lines(about: Counted, hidden: str = "") -> Iterator[str]:
     if about.without_indications:
         yield "without reactions that the case has as an indication, too"
     yield from map(printable, (*about.levels, *about.unknown))
-    for cases, what in ((about.suppressed, "reaction"), (about.suppressed_drugs, "drug")):
-        if cases:
-            yield (
-                f"{cases:,} released cases at most may have any one {what} although no row shows "
-                f"it: {hidden or 'bounds allow for them, as far as manifests tell the truth of it'}"
-            )
+    yield from suppressed_lines(about, hidden)
     if condition_text(about.condition) and not hidden:
         yield (
             "a missing value counts by the condition's share of the domain, and possibly meets it"

@@ -172,6 +172,8 @@ class Suppressed:
     """So many may have any one reaction although no row shows it."""
     drugs: int = 0
     """So many may have any one drug although no row shows it."""
+    suppresses: bool = False
+    """Some release says that values of its cases are suppressed, be it of a share of 0."""
 
     def __bool__(self) -> bool:
         """Whether any may have something that no row shows."""
@@ -185,9 +187,14 @@ class Suppressed:
 def suppressed_of(warehouse: Warehouse, scope: Scope) -> Suppressed:
     """How many released cases may have a reaction, or a drug, that no row shows."""
     signals = scope.signals
+    places = (
+        (signals.reaction_table, signals.reaction),
+        (signals.drug_table, signals.drug),
+    )
+    sensitive = {(a.table, a.column) for a in scope.dataset.sensitive}
     return Suppressed(
-        suppressed_cases(warehouse, scope, (signals.reaction_table, signals.reaction)),
-        suppressed_cases(warehouse, scope, (signals.drug_table, signals.drug)),
+        *(suppressed_cases(warehouse, scope, place) for place in places),
+        suppresses=not sensitive.isdisjoint(places) and bool(_suppressing(warehouse, scope)),
     )
 
 
@@ -200,15 +207,20 @@ def suppressed_cases(warehouse: Warehouse, scope: Scope, place: tuple[str, str])
     if place not in {(a.table, a.column) for a in scope.dataset.sensitive}:
         return 0
     share = ANY_VALUE if scope.level(*place) else ONE_VALUE  # several values have one name
-    names = {"releases": list(scope.releases.values())}
-    schemas = [schema for schema, _ in warehouse.rows(query(_RELEASES, "schemas"), names)]
     return sum(
         int(warehouse.value(exp.select(most).sql("duckdb")))
         for most in (
             most_suppressed(schema, share, "released_cases")
-            for schema in suppressing(warehouse, schemas)
+            for schema in _suppressing(warehouse, scope)
         )
     )
+
+
+def _suppressing(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
+    """The schemas of the releases of a scope that suppress values."""
+    names = {"releases": list(scope.releases.values())}
+    schemas = [schema for schema, _ in warehouse.rows(query(_RELEASES, "schemas"), names)]
+    return suppressing(warehouse, schemas)
 
 
 def load_names(warehouse: Warehouse, scope: Scope, sides: Sequence[str]) -> None:
