@@ -19,7 +19,6 @@ from srsql.engine.console.measures import (
     measure_cells,
     number_text,
     originals_lines,
-    suppressed_lines,
     whose_text,
 )
 from srsql.engine.console.release import linked_lines
@@ -297,8 +296,13 @@ def counted_lines(about: Counted, hidden: str = "") -> Iterator[str]:
         yield printable(f"without the cases that have the {' or the '.join(about.without)}")
     if about.without_indications:
         yield "without reactions that the case has as an indication, too"
-    yield from map(printable, (*about.levels, *about.unknown))
-    yield from suppressed_lines(about, hidden)
+    yield from map(printable, (*about.levels, *about.unknown, *about.remarks))
+    for cases, what in ((about.suppressed, "reaction"), (about.suppressed_drugs, "drug")):
+        if cases:
+            yield (
+                f"{cases:,} released cases at most may have any one {what} although no row shows "
+                f"it: {hidden or 'bounds allow for them, as far as manifests tell the truth of it'}"
+            )
     if condition_text(about.condition) and not hidden:
         yield (
             "a missing value counts by the condition's share of the domain, and possibly meets it"

@@ -318,8 +318,7 @@ def signal_lines(found: Signals) -> Iterator[str]:
     if any(_is_restricted(signal.condition) for signal in same):
         yield from _missing_lines(found)
         yield from told_of_persons(found.persons)
-    yield from map(printable, found.unknown)
-    yield from suppressed_lines(found)
+    yield from map(printable, (*found.unknown, *found.remarks))
     if found.dropped:
         yield (
             f"compared with the originals that were kept: {found.dropped:,} cases were left out "
@@ -342,26 +341,6 @@ def whose_text(about: Signals | Counted, each: str = "") -> str:
     when = first if first == last else f"{first} to {last}"
     roles = f"roles {', '.join(about.roles)}" if about.roles else "every role"
     return f"{about.dataset}, series {about.series}, {when}; cases{each}; {roles}"
-
-
-def suppressed_lines(about: Signals | Counted, hidden: str = "") -> Iterator[str]:
-    """What no row shows of released cases, and what that rests on.
-
-    Args:
-        about: what was counted.
-        hidden: what becomes of these cases where there are no bounds; empty: these allow for them.
-    """
-    for cases, what in ((about.suppressed, "reaction"), (about.suppressed_drugs, "drug")):
-        if cases:
-            yield (
-                f"{cases:,} released cases at most may have any one {what} although no row shows "
-                f"it: {hidden or 'bounds allow for them'}"
-            )
-    if about.suppresses:
-        yield (
-            "sensitive values of some cases are suppressed: of how many is what public manifests "
-            "say, which no artifact can show"
-        )
 
 
 def originals_lines(about: Signals | Counted) -> Iterator[str]:

@@ -145,7 +145,7 @@ def signals(
         unknown=asked.unknown,
         suppressed=suppressed.reactions,
         suppressed_drugs=suppressed.drugs,
-        suppresses=suppressed.suppresses,
+        remarks=suppressed.remarks,
         strata=counting.strata,
         without=left_out(counting),
         masked=run.masked,

@@ -164,6 +164,12 @@ def wanted_pairs(version: int) -> exp.Select:
     ).from_(listed.subquery("n"))
 
 
+_REMARKS = (
+    "sensitive values of some cases are suppressed: of how many is what public manifests say, "
+    "which no artifact can show",
+)
+
+
 @dataclass(frozen=True)
 class Suppressed:
     """How many released cases, at most, have what no row shows."""
@@ -172,8 +178,8 @@ class Suppressed:
     """So many may have any one reaction although no row shows it."""
     drugs: int = 0
     """So many may have any one drug although no row shows it."""
-    suppresses: bool = False
-    """Some release says that values of its cases are suppressed, be it of a share of 0."""
+    remarks: tuple[str, ...] = ()
+    """What is to be said where a release tells of such cases, be it a share of 0, in words."""
 
     def __bool__(self) -> bool:
         """Whether any may have something that no row shows."""
@@ -193,8 +199,9 @@ def suppressed_of(warehouse: Warehouse, scope: Scope) -> Suppressed:
     )
     sensitive = {(a.table, a.column) for a in scope.dataset.sensitive}
     return Suppressed(
-        *(suppressed_cases(warehouse, scope, place) for place in places),
-        suppresses=not sensitive.isdisjoint(places) and bool(_suppressing(warehouse, scope)),
+        suppressed_cases(warehouse, scope, places[0]),
+        suppressed_cases(warehouse, scope, places[1]),
+        () if sensitive.isdisjoint(places) or not _suppressing(warehouse, scope) else _REMARKS,
     )
 
 
