@@ -17,7 +17,7 @@ from functools import cached_property
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from srsql.schemas.outside import read_text, toml_of
+from srsql.schemas.outside import breaks_line, read_text, toml_of
 
 
 class HierarchyError(ValueError):
@@ -95,7 +95,7 @@ def load_hierarchy(path: Path | Traversable) -> Hierarchy:
 
     Raises:
         HierarchyError: not exactly one root, a cycle, an unknown parent, a repeated node,
-            a range on an inner node or one that is not a pair of numbers.
+            a control character, a range on an inner node or one that is not a pair of numbers.
         OSError: the file cannot be read.
     """
     text = read_text(path)
@@ -121,6 +121,10 @@ def build_hierarchy(rows: list[dict[str, str]]) -> Hierarchy:
         node, parent = (row.get("node") or "").strip(), (row.get("parent") or "").strip()
         if not node:
             raise HierarchyError("a row has no node label: give every row a node")
+        if breaks_line(node):
+            raise HierarchyError(
+                f"node {node!r} holds a line end or another control character: remove it"
+            )
         if node in ranges:
             raise HierarchyError(f"node {node!r} is listed twice: keep one row")
         ranges[node] = _range(node, row)

@@ -35,6 +35,7 @@ _KINDS = (
 )
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
+_BREAKS_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-])(?:{_PART}\.[ \t]*+){{{MOST_DEPTH}}}")
 
 
@@ -145,6 +146,12 @@ def open_text(path: Path, most: int = MOST_TEXT, *, encoding: str = "utf-8-sig")
         file.close()
         raise _too_large(path, most)
     return io.TextIOWrapper(file, encoding=encoding, newline="")
+
+
+def breaks_line(text: str) -> bool:
+    """Whether a text holds a line end or another control character (C0, DEL, C1): none that is
+    published does."""
+    return _BREAKS_LINE.search(text) is not None
 
 
 def need_within(path: Path, folder: Path) -> None:

@@ -425,7 +425,7 @@ def counted_lines(about: Counted, hidden: str = "") -> Iterator[str]:
         yield printable(f"without the cases that have the {' or the '.join(about.without)}")
     if about.without_indications:
         yield "without reactions that the case has as an indication, too"
-    yield from map(printable, (*about.levels, *about.unknown))
+    yield from map(printable, (*about.levels, *about.unknown, *about.remarks))
     for cases, what in ((about.suppressed, "reaction"), (about.suppressed_drugs, "drug")):
         if cases:
             yield (

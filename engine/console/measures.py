@@ -356,7 +356,7 @@ def signal_lines(found: Signals) -> Iterator[str]:
     if any(_is_restricted(signal.condition) for signal in same):
         yield from _missing_lines(found)
         yield from told_of_persons(found.persons)
-    yield from map(printable, found.unknown)
+    yield from map(printable, (*found.unknown, *found.remarks))
     if found.dropped:
         yield (
             f"compared with the originals that were kept: {found.dropped:,} cases were left out "

@@ -18,7 +18,7 @@ from sqlglot import exp
 from srsql.engine.catalog.periods import named_period
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest.records import CONTROLS, RECORD, drop_temporary, plain_name
-from srsql.engine.ingest.sources import PeriodSource, RelationRows
+from srsql.engine.ingest.sources import PeriodSource, RelationRows, need_labels
 from srsql.engine.store.statements import SPACES, column, create, query, table, temporary
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
@@ -179,10 +179,13 @@ def find_periods(warehouse: Warehouse, dataset: Dataset, period: str | None) -> 
         The labels in their order.
 
     Raises:
-        IngestError: the table has no rows of that period, or has no column of periods.
+        IngestError: the table has no rows of that period, or has no column of periods; or a label
+            could be shown by no release.
     """
     with warehouse.transaction():
-        return _periods(warehouse, dataset, period)
+        labels = _periods(warehouse, dataset, period)
+    need_labels(labels)
+    return labels
 
 
 def _periods(warehouse: Warehouse, dataset: Dataset, period: str | None) -> list[str]:

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
@@ -16,7 +16,8 @@ from typing import IO
 from srsql.engine.catalog.periods import days_of, is_batch_of, may_overlap
 from srsql.engine.errors import IngestError
 from srsql.schemas import Dataset, builtin_names, load_dataset
-from srsql.schemas.outside import OutsideError, need_plain, need_within, open_plain
+from srsql.schemas.outside import OutsideError, breaks_line, need_plain, need_within, open_plain
+from srsql.schemas.roles import LONGEST_TEXT
 
 CHUNK = 1 << 20
 _DOCUMENTS = {
@@ -188,7 +189,8 @@ def find_sources(
 
     Raises:
         IngestError: there is nothing, a required table is missing, two files are for one table, or
-            a period is unknown, contradictory or given twice; or a zip takes too much unpacked.
+            a period is unknown, contradictory, given twice or has a label that no release could
+            show; or a zip takes too much unpacked.
     """
     expanded = [entry for path in paths for entry in _expand(Path(path), dataset)]
     found: dict[str, PeriodSource] = {}
@@ -200,6 +202,7 @@ def find_sources(
                 f"{other.name} and {path.name} both hold {source.quarter}: "
                 "give one of them, or put the files of one period into one directory"
             )
+    need_labels(found)
     return list(found.values())
 
 
@@ -403,6 +406,22 @@ def _quarter(path: Path, members: list[Member], dataset: Dataset, period: str | 
     if given is None and label is not None and week is not None:
         return _week_or(label, week, path)
     return str(label or given)
+
+
+def need_labels(labels: Iterable[str]) -> None:
+    """Refuse periods whose labels no release could show.
+
+    Raises:
+        IngestError: a label holds a control character, or is longer than a published text may be.
+    """
+    for label in labels:
+        if breaks_line(label):
+            wrong = "holds a line end or another control character"
+        elif len(label) > LONGEST_TEXT:
+            wrong = f"has more than {LONGEST_TEXT} characters"
+        else:
+            continue
+        raise IngestError(f"the period {label[:60]!r} {wrong}: give a label such as 2011Q4")
 
 
 def _week_or(label: str, week: str, path: Path) -> str:

@@ -164,6 +164,12 @@ def wanted_pairs(version: int) -> exp.Select:
     ).from_(listed.subquery("n"))
 
 
+_REMARKS = (
+    "sensitive values of some cases are suppressed: of how many is what public manifests say, "
+    "which no artifact can show",
+)
+
+
 @dataclass(frozen=True)
 class Suppressed:
     """How many released cases, at most, have what no row shows."""
@@ -172,6 +178,8 @@ class Suppressed:
     """So many may have any one reaction although no row shows it."""
     drugs: int = 0
     """So many may have any one drug although no row shows it."""
+    remarks: tuple[str, ...] = ()
+    """What is to be said where a release tells of such cases, be it a share of 0, in words."""
 
     def __bool__(self) -> bool:
         """Whether any may have something that no row shows."""
@@ -185,9 +193,15 @@ class Suppressed:
 def suppressed_of(warehouse: Warehouse, scope: Scope) -> Suppressed:
     """How many released cases may have a reaction, or a drug, that no row shows."""
     signals = scope.signals
+    places = (
+        (signals.reaction_table, signals.reaction),
+        (signals.drug_table, signals.drug),
+    )
+    sensitive = {(a.table, a.column) for a in scope.dataset.sensitive}
     return Suppressed(
-        suppressed_cases(warehouse, scope, (signals.reaction_table, signals.reaction)),
-        suppressed_cases(warehouse, scope, (signals.drug_table, signals.drug)),
+        suppressed_cases(warehouse, scope, places[0]),
+        suppressed_cases(warehouse, scope, places[1]),
+        () if sensitive.isdisjoint(places) or not _suppressing(warehouse, scope) else _REMARKS,
     )
 
 
@@ -200,15 +214,20 @@ def suppressed_cases(warehouse: Warehouse, scope: Scope, place: tuple[str, str])
     if place not in {(a.table, a.column) for a in scope.dataset.sensitive}:
         return 0
     share = ANY_VALUE if scope.level(*place) else ONE_VALUE  # several values have one name
-    names = {"releases": list(scope.releases.values())}
-    schemas = [schema for schema, _ in warehouse.rows(query(_RELEASES, "schemas"), names)]
     return sum(
         int(warehouse.value(exp.select(most).sql("duckdb")))
         for most in (
             most_suppressed(schema, share, "released_cases")
-            for schema in suppressing(warehouse, schemas)
+            for schema in _suppressing(warehouse, scope)
         )
     )
+
+
+def _suppressing(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
+    """The schemas of the releases of a scope that suppress values."""
+    names = {"releases": list(scope.releases.values())}
+    schemas = [schema for schema, _ in warehouse.rows(query(_RELEASES, "schemas"), names)]
+    return suppressing(warehouse, schemas)
 
 
 def load_names(warehouse: Warehouse, scope: Scope, sides: Sequence[str]) -> None:

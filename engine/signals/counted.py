@@ -45,6 +45,8 @@ class Counted:
     """So many released cases, at most, may have any one reaction although no row shows it."""
     suppressed_drugs: int
     """So many may have any one drug although no row shows it."""
+    remarks: tuple[str, ...]
+    """What both rest on, in words."""
     dropped: int
     """Cases of the originals that are not compared (``--missing drop``)."""
     perturbed: tuple[str, ...]
@@ -107,6 +109,7 @@ def counted(
         unknown=asked.unknown,
         suppressed=asked.suppressed.reactions,
         suppressed_drugs=asked.suppressed.drugs,
+        remarks=asked.suppressed.remarks,
         dropped=dropped_cases(warehouse, scope) if compared else 0,
         perturbed=perturbed_quarters(warehouse, scope),
         persons=quarters_of_persons(warehouse, scope),

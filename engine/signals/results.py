@@ -343,6 +343,8 @@ class Signals(Framed):
     public manifests tell: ``lower`` and ``upper`` allow for them, expected counts do not."""
     suppressed_drugs: int = 0
     """So many may have any one drug although no row shows it; likewise."""
+    remarks: tuple[str, ...] = ()
+    """What both rest on, in words."""
     strata: tuple[str, ...] = ()
     """What cases were parted by: sex, age, period."""
     without: tuple[str, ...] = ()

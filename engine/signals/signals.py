@@ -89,6 +89,7 @@ def signals(
         unknown=asked.unknown,
         suppressed=suppressed.reactions,
         suppressed_drugs=suppressed.drugs,
+        remarks=suppressed.remarks,
         strata=counting.strata,
         without=left_out(counting),
         masked=run.masked,

@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from artifact.conftest import Artifacts, Warehouses
+from artifact.conftest import OPTIONS, Artifacts, Warehouses
 from support.artifacts import make, manifest_of, rehash
 from support.quarters import crowd, write_quarter
 
@@ -212,15 +212,21 @@ def test_documents_of_another_version_are_said_not_to_be_compared(csv_artifact: 
     assert [t for t in found.cannot_show if "since srsql 0.0.1 wrote them" in t]
 
 
-def test_an_artifact_of_version_1_is_verified_as_it_was_written(csv_artifact: Path) -> None:
-    """It told neither what drew the report nor whether every sensitive column is published."""
-    (csv_artifact / "README.md").write_text("Words of then.")
-    (csv_artifact / "report.html").write_text("<p>Figures of then.</p>")
-    told = manifest_of(csv_artifact) | {"artifact_version": 1}
+def test_an_artifact_of_version_1_is_verified_as_it_was_written(tmp_path: Path) -> None:
+    """It told neither what drew the report nor whether every sensitive column is published, and its
+    terms had no keys."""
+    out = tmp_path / "out"
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q3", crowd(40))])
+        engine.release("2011Q3", **OPTIONS, term_key=0)
+        engine.publish("2011Q3", out, format="csv")
+    (out / "README.md").write_text("Words of then.")
+    (out / "report.html").write_text("<p>Figures of then.</p>")
+    told = manifest_of(out) | {"artifact_version": 1}
     del told["report_written_by"], told["every_term_published"]
-    (csv_artifact / "manifest.json").write_text(json.dumps(told))
-    rehash(csv_artifact)
-    found = verify(csv_artifact)
+    (out / "manifest.json").write_text(json.dumps(told))
+    rehash(out)
+    found = verify(out)
     assert found.passed
     for said in ("that its README, its data dictionary", "since an earlier version drew it",
                  "counts terms that differ in invisible characters as several"):  # fmt: skip
@@ -297,7 +303,8 @@ def test_a_trigger_in_a_duckdb_file_is_found(warehouses: Warehouses, tmp_path: P
     )
     with duckdb.connect(str(folder / "release.duckdb")) as con:
         con.execute(
-            "CREATE TRIGGER peep AFTER INSERT ON demo INSERT INTO reac SELECT 1, 2, 'secret'"
+            "CREATE TRIGGER peep AFTER INSERT ON demo INSERT INTO reac "
+            "SELECT 1, 2, 'secret', 'secret'"
         )
     rehash(folder)
     assert faults(folder)["columns"] == ["release.duckdb holds the trigger main.demo.peep"]
@@ -376,7 +383,8 @@ def test_what_a_release_of_any_model_says_of_itself_is_no_contradiction(
     csv_artifact: Path, model: str, options: dict[str, Any]
 ) -> None:
     made = make_model(model, **{"k": 11, "leftovers": "withhold"} | options)
-    parameters = {"theta": "frequency", "k_effective": 12, "leftovers": made.leftovers}
+    parameters = {"theta": "frequency", "k_effective": 11, "leftovers": made.leftovers}
+    parameters["term_key"] = 1
     rehash(
         csv_artifact,
         model=model,

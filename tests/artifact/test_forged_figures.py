@@ -19,6 +19,8 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.artifact.format import Manifest
 from srsql.engine.artifact.verify import Verified
 from srsql.engine.artifact.verify.told_figures import _told_of_items
+from srsql.engine.console.field_signals import counted_lines
+from srsql.engine.console.measures import signal_lines
 
 pytestmark = pytest.mark.thorough
 
@@ -199,4 +201,9 @@ def test_shares_of_what_is_suppressed_that_are_all_0_are_told_with_every_answer(
             "SELECT count(DISTINCT caseid) FROM demo JOIN reac USING (primaryid, caseid) "
             "WHERE pt = 'Reaction 01'"
         )
+        asked = {"drug": "Drug 1", "reaction": "Reaction 01", "allow_unknown": True}
+        signals, trend = artifact.signals(**asked), artifact.trend(**asked)
     assert any("what manifests say of it no artifact can show" in note for note in found.notes)
+    assert (signals.suppressed, len(signals.remarks)) == (0, 1)
+    for lines in (signal_lines(signals), counted_lines(trend.counted)):
+        assert any("which no artifact can show" in line for line in lines)

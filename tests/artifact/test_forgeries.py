@@ -79,7 +79,10 @@ def put_thresholds(folder: Path, thresholds: dict[str, tuple[int, int]]) -> None
 
 
 def loosened(folder: Path) -> None:
+    """No value is bounded any more, and what follows from it is told so."""
     put_thresholds(folder, dict.fromkeys(thresholds_of(folder), (1, 1)))
+    told = manifest_of(folder)
+    rehash(folder, counts=True, parameters=told["parameters"] | {"k_effective": told["k"]})
 
 
 def all_thresholds_one(folder: Path) -> None:
@@ -145,12 +148,17 @@ def reactions_as_they_are(folder: Path) -> None:
 def reactions_as_they_are_of_another_dataset(folder: Path) -> None:
     reactions_as_they_are(folder)
     loosened(folder)
+    rows = [{n: row[n] for n in row if n != "pt_key"} for row in read_csv(folder, "reac")]
 
     def change(told: dict[str, Any]) -> None:
+        for item in told["tables"]:
+            item["columns"] = [c for c in item["columns"] if c["name"] != "pt_key"]
         told["dataset"] = "clinic"
         told["parameters"]["theta"] = "1"
 
     rewritten(folder, change, report=False)
+    write_csv(folder, "reac", rows)
+    rehash(folder, counts=True)
 
 
 def reactions_as_they_are_of_another_version(folder: Path) -> None:
@@ -191,12 +199,18 @@ def a_sex_more(folder: Path) -> None:
 
 
 def of_a_later_declaration(folder: Path) -> None:
-    rewritten(folder, lambda told: told.update(dataset_version=3), report=False)
+    changes = {"dataset_version": 3, "dataset_fingerprint": "0" * 64}
+    rewritten(folder, lambda told: told.update(changes), report=False)
+
+
+def of_an_earlier_declaration(folder: Path) -> None:
+    """Whose number alone is another one."""
+    rewritten(folder, lambda told: told.update(dataset_version=1), report=False)
 
 
 def ages_to_a_thousand_in_version_1(folder: Path) -> None:
     def change(told: dict[str, Any]) -> None:
-        told.update(dataset_version=1)
+        told.update(dataset_version=1, dataset_fingerprint="0" * 64)
         told["attributes"][0].update(high="1000")
 
     rewritten(folder, change, report=False)
@@ -350,7 +364,7 @@ def a_table_more(folder: Path) -> None:
 def with_drug(folder: Path, name: str) -> None:
     """The first drug of the first row has another name; all else follows from that."""
     rows = read_csv(folder, "drug")
-    rows[0]["drugname"] = name
+    rows[0] |= {"drugname": name, "drugname_key": term_key(name)}
     write_csv(folder, "drug", rows)
     rehash(folder, counts=True, report=True)
 
@@ -440,6 +454,7 @@ REFUSED = [
     (ages_to_a_thousand_in_version_1, "declaration", "age has another kind, unit, granularity or"),
     (a_sex_more, "declaration", "the hierarchy of sex is another one"),
     (of_a_later_declaration, "declaration", "ships no version 3 of dataset 'faers'"),
+    (of_an_earlier_declaration, "declaration", "declaration of this fingerprint is version 2"),
     (a_table_more, "declaration", "table ther is not released"),
     (another_report, "report", "report.html is not what the released rows"),
     (a_file_more, "manifest", "originals.csv is no file of an artifact"),

@@ -357,7 +357,9 @@ def with_a_value_of_most_who_stayed(folders: list[Path]) -> None:
     )
     held = {row["pt"] for row in reac if row["caseid"] in regions[here]}
     term = next(row["pt"] for row in reac if row["pt"] not in held)
-    added = [row | {"pt": term} for row in reac if row["caseid"] in cohort]
+    added = [
+        row | {"pt": term, "pt_key": term_key(str(term))} for row in reac if row["caseid"] in cohort
+    ]
     put(folders[1], reac=sorted([*reac, *added], key=lambda row: int(row["primaryid"] or 0)))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import click
 import pytest
 from oracles import clinic
+from oracles.source_records import cleaned
 from support.command import Answer, srsql
 
 from srsql import Engine
@@ -22,8 +23,10 @@ from srsql.engine.errors import json_text, printable
 pytestmark = pytest.mark.thorough
 
 HOSTILE = "\x1b]0;owned\x07\rover\u202e\x9b31m\nseries main: safe\u2028\x7f"
-WRITTEN = "\\x1b]0;owned\\x07"
-QUARTER = f"2011Q1 {HOSTILE}"
+STAYS = "\u202eowned\u200b\U000e0001"
+"""What steers a terminal and is no control character, so that ingestion leaves it in texts."""
+WRITTEN, STAYS_WRITTEN = "\\x1b]0;owned\\x07", "\\u202e"
+QUARTER, NEXT = f"2011Q1 {STAYS}", f"2011Q2 {STAYS}"
 SIGNALS = """
 [signals]
 drug_table = "finding"
@@ -68,9 +71,10 @@ ASKED = ("--quarter", QUARTER)
 CASES: dict[Case, list[Case]] = {
     ("ingest",): [
         (f"no {HOSTILE}.zip",),
-        ("two/data", "--dataset", "clinic.toml", "--period", f"2011Q2 {HOSTILE}"),
+        ("two/data", "--dataset", "clinic.toml", "--period", NEXT),
+        ("two/data", "--dataset", "clinic.toml", "--period", HOSTILE),
         ("two/data", "--dataset", f"{HOSTILE}.toml"),
-        ("two/data", "--dataset", "clinic.toml", "--period", f"2011Q2 {HOSTILE}", "--lake",
+        ("two/data", "--dataset", "clinic.toml", "--period", NEXT, "--lake",
          f"lake {HOSTILE}", "--db", "lake.duckdb"),
     ],
     ("release",): [
@@ -79,7 +83,7 @@ CASES: dict[Case, list[Case]] = {
         (*ASKED, "--theta", f"levels:{HOSTILE}"),
         (*ASKED, "--model", HOSTILE),
         (*ASKED, "--series", "b", "--k", "2", "--theta", "1", "--allow-linkable"),
-        ("--quarter", f"2011Q2 {HOSTILE}", "--k", "2", "--theta", "1"),
+        ("--quarter", NEXT, "--k", "2", "--theta", "1"),
     ],
     ("series", "create"): [(HOSTILE,)],
     ("series", "show"): [(HOSTILE,), ()],
@@ -139,6 +143,12 @@ CASES: dict[Case, list[Case]] = {
         ("SELECT finding, count(*) FROM finding GROUP BY finding", "--level",
          "finding=group:names.csv"),
     ],
+    ("duplicates",): [
+        ("--event-date", HOSTILE, "--country", "ward", "--dataset", "clinic.toml"),
+        ("--event-date", "ward", "--country", HOSTILE, "--dataset", "clinic.toml"),
+        ("--dataset", f"{HOSTILE}.toml"),
+        ("--db", HOSTILE),
+    ],
     ("drugs",): [
         ("--level", HOSTILE),
         ("--level", f"finding=x:{HOSTILE}"),
@@ -195,7 +205,8 @@ def test_a_text_of_others_steers_no_terminal_in_any_command(command: Case, here:
         assert len(answer.err.splitlines()) <= 2, answer.err  # one line, and what series main shows
         assert "unexpected" not in answer.err, answer.err
         if (*command, *case) in SHOWING:
-            assert WRITTEN in answer.out.replace("\n", ""), case
+            written = WRITTEN if command == ("ingest",) else STAYS_WRITTEN
+            assert written in answer.out.replace("\n", ""), case
 
 
 @pytest.mark.parametrize(
@@ -209,7 +220,7 @@ def test_a_text_of_others_steers_no_terminal_in_any_command(command: Case, here:
 def test_json_is_one_document_in_which_nothing_steers_a_terminal(here: Path, case: Case) -> None:
     answer = srsql(*case, "--json")
     assert steering(answer.out) == set()
-    assert any("\x1b]0;owned\x07" in text for text in _texts(answer.json)), answer.out[:500]
+    assert any("\u202e" in text for text in _texts(answer.json)), answer.out[:500]
 
 
 def _texts(document: Any) -> Iterator[str]:
@@ -238,9 +249,13 @@ def test_what_is_written_out_stays_as_it_is(text: str) -> None:
 
 
 def test_csv_on_stdout_stays_data(here: Path) -> None:
-    statement = "SELECT finding, count(*) FROM finding GROUP BY finding"
-    answer = srsql("query", statement, "--csv", "-")
-    assert f"ache {HOSTILE}" in answer.out
+    """Texts as they were ingested; where values are grouped, these are keys of terms."""
+    text = cleaned(f"ward {HOSTILE}")
+    assert "\u202e" in text
+    answer = srsql(
+        "query", "SELECT ward, count(DISTINCT patient_id) FROM visit GROUP BY ward", "--csv", "-"
+    )
+    assert answer.out.splitlines()[1].startswith(f"{text},")
 
 
 def test_help_errors_and_tracebacks_steer_no_terminal(
@@ -248,10 +263,10 @@ def test_help_errors_and_tracebacks_steer_no_terminal(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     told = json.dumps(HOSTILE)
-    (tmp_path / "srsql.toml").write_text(f"[signals]\nstrata = {told}\n[audit]\nno = {told}\n")
+    (tmp_path / "srsql.toml").write_text(f"[signals]\nmissing = {told}\n[audit]\nno = {told}\n")
     wrong = srsql("signals", "--help")
     assert steering(wrong.out + wrong.err) == set()
-    (tmp_path / "srsql.toml").write_text(f"[signals]\nstrata = {told}\n")
+    (tmp_path / "srsql.toml").write_text(f"[signals]\nmissing = {told}\n")
     shown = srsql("signals", "--help")
     assert WRITTEN in shown.out
     assert steering(shown.out) == set()
@@ -283,4 +298,4 @@ def test_the_pages_hold_no_control_character_and_no_markup_of_others(here: Path)
     assert srsql("report", *ASKED, "--public", "--out", "page.html").code == 0
     page = (here / "page.html").read_text(encoding="utf-8")
     assert {char for char in page if unicodedata.category(char) == "Cc"} <= {"\n", "\t"}
-    assert "2011Q1  ]0;owned" in page
+    assert f"<bdi>{QUARTER}</bdi>" in page  # which turns nothing outside of it

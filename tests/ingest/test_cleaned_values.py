@@ -9,13 +9,15 @@ from typing import Any
 
 import duckdb
 import pytest
+from oracles import clinic
 from oracles.source_records import cleaned
 from support.archives import faers, lines, vaers
 
 from srsql.engine.console.release import ingested_lines
+from srsql.engine.errors import IngestError
 from srsql.engine.ingest import IngestedPeriod, IngestOptions, ingest
 from srsql.engine.store.warehouse import Warehouse
-from srsql.schemas import Dataset, parse_dataset
+from srsql.schemas import Dataset, load_dataset, parse_dataset
 
 Take = Callable[..., IngestedPeriod]
 ROWS = """
@@ -126,6 +128,30 @@ def test_every_row_of_parquet_and_tables_is_loaded_or_rejected(
         column = "ward" if file.table == "visit" else "finding"
         assert file.cleaned == ({column: changed} if changed else {})
         assert (file.records, file.loaded, file.rejected) == (len(rows), len(values), 1)
+
+
+def test_a_period_that_no_release_could_show_is_refused_before_anything_is_read(
+    tmp_path: Path, warehouse: Warehouse
+) -> None:
+    """Given with files, or told by a column: there another period is taken in as ever."""
+    labels = {"2020\n02": "line end", "2020\x9b": "control character", "2020\u202802": "line end",
+              "2" * 501: "more than 500"}  # fmt: skip
+    data = clinic.write(tmp_path, clinic.visits(), clinic.findings(["ache"]))
+    of_files = load_dataset(str(tmp_path / "clinic.toml"))
+    places = ("relation = 'visit'\nperiod_column = 'p'", "relation = 'finding'")
+    of_tables = parse_dataset(ROWS.format("table", *places), tmp_path)
+    warehouse.run("CREATE TABLE main.finding AS SELECT 'V' AS visit_id, 'x' AS finding")
+    for label, why in labels.items():
+        warehouse.run("CREATE OR REPLACE TABLE main.visit AS SELECT 'V' AS visit_id, 'P' AS "
+                      "patient_id, 'M' AS ward, unnest(['2020', $label]) AS p",
+                      {"label": label})  # fmt: skip
+        refused = f"{why}.*: give a label such as 2011Q4"
+        with pytest.raises(IngestError, match=refused):
+            ingest(warehouse, [data], of_files, IngestOptions(period=label))
+        with pytest.raises(IngestError, match=refused):
+            ingest(warehouse, [], of_tables)
+    (result,) = ingest(warehouse, [], of_tables, IngestOptions(period="2020"))
+    assert [file.loaded for file in result.files] == [1, 1]
 
 
 def test_a_warehouse_of_an_earlier_version_gets_the_table_of_the_counts(tmp_path: Path) -> None:

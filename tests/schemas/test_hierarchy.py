@@ -6,12 +6,13 @@ import csv
 from decimal import Decimal
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from oracles.examples import REPEATABLE
 from oracles.trees import Tree, trees
 
 from srsql.schemas import Hierarchy, load_dataset, load_hierarchy
-from srsql.schemas.hierarchy import build_hierarchy
+from srsql.schemas.hierarchy import HierarchyError, build_hierarchy
 
 
 @REPEATABLE
@@ -78,6 +79,14 @@ def test_a_label_may_hold_anything_a_csv_field_can(tmp_path: Path) -> None:
             [["node", "parent"], ["Any", ""], *([n, "Any"] for n in labels[1:])]
         )
     assert list(load_hierarchy(tmp_path / "h.csv").labels) == labels
+
+
+@pytest.mark.parametrize("sign", ["\n", "\x1b", "\x7f", "\x9b", "\u2029"])
+def test_a_label_with_a_control_character_is_refused_since_no_release_could_show_it(
+    sign: str,
+) -> None:
+    with pytest.raises(HierarchyError, match="line end or another control character: remove it"):
+        build_hierarchy([{"node": "Any"}, {"node": f"a{sign}b", "parent": "Any"}])
 
 
 def test_a_chain_of_ten_thousand_nodes_is_numbered() -> None:

@@ -271,6 +271,8 @@ def test_an_artifact_has_the_bounds_of_the_warehouse_and_counts_hold_the_truth(
         seen = artifact.signals(**asked)
         assert seen.signals == own.signals
         assert seen.suppressed_drugs == own.suppressed_drugs
+        assert seen.remarks == own.remarks
+        assert "which no artifact can show" in seen.remarks[0]
         assert (
             artifact.trend(**asked).points == house.engine.trend(**asked, released_only=True).points
         )

@@ -128,6 +128,8 @@ def rehash(
             table["content_sha256"] = content_of(tables[table["name"]])
         told["counts"]["released_reports"] = len(reports)
         told["counts"]["released_cases"] = len({row[case_id_of(told)] for row in reports})
+        if "measured_cases" in told["parameters"]:
+            told["parameters"]["measured_cases"] = told["counts"]["released_cases"]
         if told.get("shown"):
             told["shown"] = shown_of(folder, told, reports)
         if told.get("unprotected"):
