@@ -758,6 +758,11 @@ class Engine:
         studies = doors.opened("study")(self.warehouse, self._dataset)
         return studies.advise(quarter, out, dataset=dataset, **options)
 
+    def _periods_of(self, dataset: Name = None) -> list[str]:
+        """The labels of the periods that there are, of one dataset or of all."""
+        with self.warehouse.guarded():
+            return api.periods_of(self.warehouse, dataset or self._dataset)
+
     def _of(self, quarter: str | None, name: Name) -> Dataset:
         return api.dataset_of(self.warehouse, quarter, name or self._dataset)
 
