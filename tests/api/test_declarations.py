@@ -39,7 +39,7 @@ def test_the_help_of_an_option_stands_in_one_place(option: Option) -> None:
 
 def test_the_command_has_an_option_for_every_declaration_and_no_other_of_its_own() -> None:
     own = {"quarter", "dataset", "confirm", "db", "as_json", "shown_as", "shown_in"}
-    own |= {"quiet", "verbose", "log", "wait", "threads", "memory_limit", "sources"}
+    own |= {"quiet", "verbose", "log", "wait", "threads", "memory_limit", "sources", "shown_whole"}
     params = {p.name: p for p in cli.cli.commands["release"].params}
     assert set(params) == own | set(OPTIONS)
     for keyword, option in OPTIONS.items():

@@ -93,7 +93,7 @@ def test_every_argument_that_names_a_period_goes_through_the_one_parser(
     def read(label: str, known: list[str], *, fresh: bool) -> str:
         raise ReleaseError(f"{label} was read, {known}, {fresh}")
 
-    monkeypatch.setattr("srsql.engine.api.named_period", read)
+    monkeypatch.setattr("srsql.engine.catalog.periods.named_period", read)
     call = getattr(engine, name)
     fresh = name in ("ingest", "import_release")
     text = refused(ReleaseError, call, **needed(CALLS[name]) | {argument: "22-q1"})

@@ -241,6 +241,7 @@ ELSEWHERE = {
     ("engine/artifact/verify/term_keys.py", "read_text"): SHIPPED,
     ("engine/audit/imports/foreign_table.py", "open"): OWN,
     ("engine/console/forms.py", "open"): WRITTEN,
+    ("engine/console/sections.py", "read_text"): SHIPPED,
     ("engine/console/session.py", "open"): WRITTEN,
     ("engine/ingest/completeness.py", "read_text"): SHIPPED,
     ("engine/ingest/records.py", "open"): "what it reads is a Member, which opens it as below",
@@ -310,6 +311,7 @@ def test_no_module_reads_toml_or_json_of_others_without_a_bound_on_its_depth() -
         ("engine/extras/study/worker.py", "json.loads"),  # of the process that started it
         ("engine/extras/study/figures.py", "tomllib.loads"),
         ("engine/store/scratch.py", "json.loads"),  # names of folders, by this account
+        ("engine/console/sections.py", "tomllib.loads"),
         ("schemas/glossary.py", "tomllib.loads"),
         ("schemas/persons.py", "tomllib.loads"),
     }

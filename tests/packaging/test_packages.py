@@ -7,6 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from srsql.version import __version__
+
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("engine", "schemas", "sql_macros", "udfs")
 """The folders of the checkout that are part of the package."""
@@ -58,11 +60,10 @@ def test_every_pattern_of_data_finds_something() -> None:
 
 def test_the_version_is_one_wherever_it_is_told() -> None:
     """The package's, that of the citation, of the dbt package, and the newest of the changelog."""
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     newest, day = re.findall(r"^## (\d[\d.]*) - (\S+)$", changelog, re.MULTILINE)[0]
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     project = (ROOT / "integrations" / "dbt" / "dbt_project.yml").read_text(encoding="utf-8")
-    assert newest == declared["version"]
+    assert newest == __version__
     assert f"\nversion: {newest}\ndate-released: {day}\n" in citation
     assert f'\nversion: "{newest}"\n' in project
