@@ -137,6 +137,30 @@ def receipt_parts(made: Receipt) -> Parts:
         f"{made.dataset}: {known:,} of {len(made.tokens):,} cases "
         f"{'would be forgotten' if made.dry_run else 'forgotten'} ({printable(made.reason)})"
     )
+    copies = [_copy_line(each, len(made.tokens)) for each in made.copies]
+    if not made.dry_run:
+        yield from _left_to_do(made, copies)
+    yield from _erased(made, done)
+    if made.dry_run:
+        yield from copies
+
+
+def _left_to_do(made: Receipt, copies: Sequence[str]) -> Iterator[str]:
+    """What the file still holds, and what is to be done, which no screen may hide."""
+    unfinished = bool(copies or made.commands)
+    if not made.rebuilt:
+        yield "the file still holds what was erased, until it is written anew"
+    elif unfinished:
+        yield "the file was written anew; releases or copies still tell of the cases"
+    else:
+        yield "the file was written anew: nothing that was erased is left in it"
+    if unfinished:
+        yield "to do, in this order:"
+        yield from (f"  {text}" for text in (*copies, *made.commands))
+
+
+def _erased(made: Receipt, done: str) -> Parts:
+    """What was erased where, and what stays and why."""
     if made.forgotten_before:
         yield f"forgotten before: {made.forgotten_before:,}, of which nothing was left to erase"
     if made.not_found:
@@ -176,20 +200,6 @@ def receipt_parts(made: Receipt) -> Parts:
     yield from (f"  {text}" for text in made.elsewhere)
     for each in made.stale:
         yield each.line
-    copies = [_copy_line(each, len(made.tokens)) for each in made.copies]
-    if made.dry_run:
-        yield from copies
-        return
-    unfinished = bool(copies or made.commands)
-    if not made.rebuilt:
-        yield "the file still holds what was erased, until it is written anew"
-    elif unfinished:
-        yield "the file was written anew; releases or copies still tell of the cases"
-    else:
-        yield "the file was written anew: nothing that was erased is left in it"
-    if unfinished:
-        yield "to do, in this order:"
-        yield from (f"  {text}" for text in (*copies, *made.commands))
 
 
 def _copy_line(copy: Copy, cases: int) -> str:

@@ -245,9 +245,9 @@ def test_forgetting_says_either_that_nothing_is_left_or_what_is_to_do(tmp_path: 
     again = srsql("forget", "2", "--reason", "test", "--db", db)
     assert "nothing that was erased is left" not in again.out
     commands = again.out.partition("to do, in this order:\n")[2].splitlines()
-    assert [line.strip() for line in commands] == [
-        "srsql correct --quarter 2022Q3", "srsql forget --rebuild",
-    ]  # fmt: skip
+    assert commands[:2] == ["  srsql correct --quarter 2022Q3", "  srsql forget --rebuild"]
+    assert not commands[2].startswith(" "), "these two alone"
+    commands = commands[:2]
     for command in commands:
         assert srsql(*shlex.split(command)[1:], "--db", db).code == 0
 

@@ -72,7 +72,7 @@ def test_every_command_with_a_default_is_listed(inside: Run) -> None:
 def test_the_table_is_for_people(inside: Run, toml: Callable[[str], None], tmp_path: Path) -> None:
     assert f"there is no {tmp_path / 'srsql.toml'}" in inside("config").stdout
     toml("[release]\nworkers = 7\n")
-    done = inside("config", "release")
+    done = inside("config", "release", "--all")
     assert done.returncode == 0
     assert done.stderr == f"srsql: defaults are read from {tmp_path / 'srsql.toml'}\n"
     assert str(tmp_path / "srsql.toml") in done.stdout
@@ -156,7 +156,8 @@ def test_every_option_of_every_command_is_refused_in_a_file_unless_it_is_declare
     an audit attacks.
     """
     harmless = {
-        "--quiet", "--verbose", "--wait", "--json", "--format", "--csv-safe",  # how it is shown
+        "--quiet", "--verbose", "--wait", "--json", "--format", "--csv-safe",
+        "--all", "--whole", "--explain",  # how it is shown
         "--threads", "--memory-limit", "--jobs", "--workers",  # what it takes of the machine
         "--if-needed", "--released-only",  # does less than without it
         "--publisher", "--contact", "--license", "--cite-as", "--landing-page", "--access",

@@ -15,6 +15,7 @@ from support.quarters import Report, crowd, write_quarter
 
 from srsql.engine.api.analyst import open_artifact
 from srsql.engine.api.engine import Engine
+from srsql.engine.console import Table as ShownTable
 from srsql.engine.console.measures import signal_lines, signal_table, signals_parts
 from srsql.engine.errors import SignalError
 
@@ -183,7 +184,7 @@ def test_strata_are_told_in_a_table_of_their_own_and_in_columns(house: Engine) -
     assert (original[place], released[place]) == (
         own.original_stratified.prr, own.released_stratified.prr,
     )  # fmt: skip
-    titles = [part.title for part in signals_parts(found) if not isinstance(part, str)]
+    titles = [part.title for part in signals_parts(found) if isinstance(part, ShownTable)]
     assert titles[-1] == "over strata of sex, age"
     plain = house.signals(**PAIR)
     assert "stratified_prr" not in next(iter(signal_table(plain)))
