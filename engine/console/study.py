@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from srsql.engine.extras.study.settings import Advice, Setting
 
 SHOWN_ERRORS = 5
+FIRST_STEPS = 3
+"""Commands to go on with that a first run shows at once."""
 ADVICE_COLUMNS = [
     "", "model", "k", "theta", "epsilon", "worst", "RR", "loss", "NIL*", "withheld",
     "suppressed", "smallest",
@@ -113,14 +115,12 @@ def demo_parts(made: Demo) -> Parts:
         for row in made.releases
     )
     yield Table("released", ["quarter", "cases", "groups", "withheld", "NIL", "DR"], rows)
-    yield from ("", "Open in a browser:", "")
-    yield from (f"  {file}" for file in made.reports)
-    yield from ("", f"The warehouse is {made.db}. Ask it something:", "")
-    yield from made.query.split("\n")
-    yield from ("", "for example by pasting this line:", "")
+    yield from ("", f"Open in a browser: {made.reports[0]}", "", "Go on with:", "")
+    yield from (f"  {line}" for line in made.next_steps[:FIRST_STEPS])
+    yield from ("", f"The warehouse is {made.db}. Ask it something by pasting this line:", "")
     yield from made.paste.split("\n")
-    yield from ("", "Go on with:", "")
-    yield from (f"  {line}" for line in made.next_steps)
+    yield from ("", "More pages, and more to try:", "")
+    yield from (f"  {line}" for line in (*made.reports[1:], *made.next_steps[FIRST_STEPS:]))
 
 
 def rules_of(options: dict[str, Any]) -> Rules:
