@@ -54,8 +54,7 @@ def loading_kernels(names: Sequence[str]) -> Iterator[Callable[[], None]]:
         process could, and raises what went wrong.
     """
     with ThreadPoolExecutor(1) as beside:
-        begin_compiling(names)
-        loading = beside.submit(_load_compiled, names)
+        loading = beside.submit(_load_or_begin, names)
 
         def loaded() -> None:
             if not loading.result():
@@ -64,14 +63,19 @@ def loading_kernels(names: Sequence[str]) -> Iterator[Callable[[], None]]:
         try:
             yield loaded
         except BaseException:
+            wait([loading])  # what it begins has begun
             _give_up()
             raise
 
 
-def _load_compiled(names: Sequence[str]) -> bool:
-    """Load kernels if none of them has to be compiled; whether that is so."""
+def _load_or_begin(names: Sequence[str]) -> bool:
+    """Load kernels if none of them has to be compiled, whether that is so; else begin to compile.
+
+    Numba is imported for that, which takes as long as the first stages of a release.
+    """
     marks = _marks(names)
     if not marks or not all(mark.exists() for mark in marks.values()):
+        begin_compiling(names)
         return False
     _load(names)
     return True

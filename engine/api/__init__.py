@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args
 
 import duckdb
 
@@ -22,6 +22,7 @@ from srsql.engine.parameters import (
     MAX_LINKABLE,
     STORAGE_VERSION,
     Argument,
+    Audience,
     declared,
     strict,
 )
@@ -321,9 +322,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     # compare, advise
     "quarters": Argument("FIRST:LAST, or one", aliases=("--periods",)),
     "out": Argument("Folder for what is measured, its tables and its page"),
-    "audience": Argument(
-        _of_release("audience"), "nobody is named", OneOf(("public", "contract", "enclave"))
-    ),
+    "audience": Argument(_of_release("audience"), "nobody is named", OneOf(get_args(Audience))),
     "max_risk": Argument(
         "Largest chance of picking a patient's record, such as 0.1 or 1/11",
         "0.2, unless --max-loss is given",

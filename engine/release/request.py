@@ -25,6 +25,7 @@ from srsql.engine.models import DEFAULT_MODEL, MODELS, make_model
 from srsql.engine.models.base import SUPPRESS, GroupingModel
 from srsql.engine.parameters import (
     MAX_LINKABLE,
+    Audience,
     Parameter,
     declared,
     parameter,
@@ -188,9 +189,9 @@ class Request:
         of_run=True,
         usual=f"{USUAL_IDS}, or those that the series has",
     )
-    audience: Literal["public", "contract", "enclave"] | None = parameter(
+    audience: Audience | None = parameter(
         None,
-        takes=OneOf(("public", "contract", "enclave")),
+        takes=OneOf(get_args(Audience)),
         help="Who gets it, which chooses k, how rows are told and against whom they are protected, "
         "where these are not given",
         of_run=True,

@@ -63,18 +63,25 @@ class RankedValue:
         return (-self.cases, self.value.encode())
 
 
-def ranked_values(con: duckdb.DuckDBPyConnection) -> list[RankedValue]:
-    """The released values of the artifact that was read, with their thresholds."""
+def ranking(
+    con: duckdb.DuckDBPyConnection, *, keyed: bool
+) -> tuple[list[RankedValue], list[Spelled]]:
+    """The released values of the artifact that was read with their thresholds, and their spellings.
+
+    Args:
+        con: into which the artifact was read.
+        keyed: terms have keys; else there are no spellings.
+    """
+    every = con.execute(query("artifact/row_checks", "spelling_cases")).fetchall() if keyed else []
+    commonest: dict[str, Spelled] = {}
+    for key, spelling, cases in every:
+        commonest.setdefault(key, (spelling, cases))
     rows = con.execute(query("artifact/row_checks", "value_cases")).fetchall()
-    return [
-        RankedValue(value, Fraction(num, den), cases, spelling or "", spelled or 0)
-        for value, num, den, cases, spelling, spelled in rows
+    values = [
+        RankedValue(value, Fraction(num, den), cases, *commonest.get(value, ("", 0)))
+        for value, num, den, cases in rows
     ]
-
-
-def spelling_cases(con: duckdb.DuckDBPyConnection) -> list[Spelled]:
-    """Every spelling of a released value that has a key, and how many cases have it."""
-    return con.execute(query("artifact/row_checks", "spelling_cases")).fetchall()
+    return values, [(spelling, cases) for _, spelling, cases in every]
 
 
 def policy_verdict(

@@ -72,7 +72,7 @@ from srsql.engine.artifact.verify.declarations import (
 )
 from srsql.engine.artifact.verify.derivations import derived_check
 from srsql.engine.artifact.verify.files import check_files, read_hierarchies, read_thresholds
-from srsql.engine.artifact.verify.frequency import policy_verdict, ranked_values, spelling_cases
+from srsql.engine.artifact.verify.frequency import policy_verdict, ranking
 from srsql.engine.artifact.verify.qid_sets import keep_set_regions, new_cases_by_set, sets_check
 from srsql.engine.artifact.verify.reading import (
     check_tables,
@@ -313,8 +313,7 @@ def _check_claims(
     checks.append(Check("declaration", faults, columns))
     unproved += declaration_not_shown(manifest)
     if manifest.report_table is not None:
-        values = ranked_values(con)
-        spellings = spelling_cases(con) if manifest.term_key else []
+        values, spellings = ranking(con, keyed=bool(manifest.term_key))
         faults, unknown = policy_verdict(manifest, values, spellings)
         checks.append(Check("policy", faults, len(values)))
         unproved += unknown

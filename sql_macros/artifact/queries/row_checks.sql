@@ -246,29 +246,9 @@ SELECT
     (SELECT list(f.place ORDER BY f.place) FROM faults AS f) AS places;
 
 -- name: spelling_cases
--- Every spelling of a released value that has a key, without white space at its ends, and how many
--- cases have it.
+-- Every spelling of a released value that has a key, without white space at its ends, with the key
+-- and how many cases have it; of each key the commonest first, of several the first.
 WITH spelled AS (
-    SELECT
-        h.case_id,
-        regexp_replace(regexp_replace(
-            h.spelling, '^[\s\p{Z}\x{b}\x{85}\x{200b}\x{feff}]+', ''
-        ), '[\s\p{Z}\x{b}\x{85}\x{200b}\x{feff}]+$', '') AS spelling
-    FROM temp.main.srsql_sensitive_cell AS h
-    INNER JOIN temp.main.srsql_term_spelling AS k ON h.spelling = k.spelling
-    WHERE k.key IS NOT NULL
-)
-
-SELECT s.spelling, count(DISTINCT s.case_id) AS cases
-FROM spelled AS s
-GROUP BY s.spelling
-ORDER BY s.spelling;
-
--- name: value_cases
--- Every released value with its threshold, how many cases hold it, and of a key the spelling that
--- most of them have (the first of several), and how many have it.
-WITH
-spelled AS (
     SELECT
         k.key,
         h.case_id,
@@ -278,30 +258,22 @@ spelled AS (
     FROM temp.main.srsql_sensitive_cell AS h
     INNER JOIN temp.main.srsql_term_spelling AS k ON h.spelling = k.spelling
     WHERE k.key IS NOT NULL
-),
-
-counted AS (
-    SELECT s.key, s.spelling, count(DISTINCT s.case_id) AS cases
-    FROM spelled AS s
-    GROUP BY s.key, s.spelling
-),
-
-commonest AS (
-    SELECT c.key, c.spelling, c.cases
-    FROM counted AS c
-    QUALIFY row_number() OVER (PARTITION BY c.key ORDER BY c.cases DESC, c.spelling ASC) = 1
 )
 
+SELECT s.key, s.spelling, count(DISTINCT s.case_id) AS cases
+FROM spelled AS s
+GROUP BY s.key, s.spelling
+ORDER BY s.key ASC, cases DESC, s.spelling ASC;
+
+-- name: value_cases
+-- Every released value with its threshold, and how many cases hold it.
 SELECT
     t.value,
     t.theta_num,
     t.theta_den,
-    count(*) AS cases,
-    any_value(c.spelling) AS spelling,
-    any_value(c.cases) AS spelled
+    count(*) AS cases
 FROM temp.main.srsql_value_threshold AS t
 INNER JOIN temp.main.srsql_case_value AS v ON t.value = v.value
-LEFT JOIN commonest AS c ON t.value = c.key
 WHERE t.theta_den > 0
 GROUP BY t.value, t.theta_num, t.theta_den
 ORDER BY t.value;
