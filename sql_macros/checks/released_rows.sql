@@ -288,24 +288,24 @@ shown AS (
     LEFT JOIN held AS h ON s.case_id = h.public_case AND s.term_no = h.term_no
 ),
 
-ailing AS MATERIALIZED (
-    SELECT p.case_no, coalesce(s.symptoms >= r.cutoff, false) AS substantially
+judged AS MATERIALIZED (
+    SELECT s.case_id, coalesce(s.symptoms >= r.cutoff, false) AS substantially
     FROM query_table(symptoms_of) AS s
-    LEFT JOIN query_table(cases_of) AS p ON s.case_id = p.public_case
     LEFT JOIN srsql.ss_rule AS r ON r.release_id = of_release AND s.attribute = r.attribute
 ),
 
 -- few, and only theirs are looked up
 flagged AS (
     SELECT coalesce(t.is_ss, false) AS is_ss
-    FROM ailing AS a
-    LEFT JOIN srsql.case_flag AS t ON t.release_id = of_release AND a.case_no = t.case_no
-    WHERE a.substantially
+    FROM judged AS j
+    LEFT JOIN query_table(cases_of) AS p ON j.case_id = p.public_case
+    LEFT JOIN srsql.case_flag AS t ON t.release_id = of_release AND p.case_no = t.case_no
+    WHERE j.substantially
 ),
 
 symptoms AS (
     SELECT
-        (SELECT count(*) FROM ailing) AS total,
+        (SELECT count(*) FROM judged) AS total,
         (SELECT count(*) FROM flagged AS f WHERE NOT f.is_ss) AS n
 ),
 
