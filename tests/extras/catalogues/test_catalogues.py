@@ -25,6 +25,8 @@ from srsql.engine.extras.catalogues.about import About
 
 pytestmark = pytest.mark.thorough
 
+FIRST = Path(__file__).parents[2] / "fixtures" / "release_0_1" / "artifact-csv"
+"""Written by version 0.1.0."""
 DOCUMENTS = ("datapackage.json", "croissant.json", "dcat.jsonld", "prov.jsonld", "methods.md")
 STATED: dict[str, Any] = {
     "publisher": "Agency of Medicines",
@@ -328,18 +330,18 @@ def test_counts_of_exact_cases_that_the_rows_do_not_have_are_refused(csv_artifac
     assert "not of each quasi-identifier" in faults(csv_artifact)["manifest"][0]
 
 
-def test_an_artifact_of_version_3_has_none_of_it_and_is_verified_as_it_was_written(
-    csv_artifact: Path,
+def test_an_artifact_of_the_first_version_has_none_of_it_and_is_verified_as_it_was_written(
+    tmp_path: Path,
 ) -> None:
-    rehash(csv_artifact, artifact_version=3)
-    assert not {*DOCUMENTS} & {path.name for path in csv_artifact.iterdir()}
-    found = verify(csv_artifact)
+    folder = shutil.copytree(FIRST, tmp_path / "out")
+    assert not {*DOCUMENTS} & {path.name for path in folder.iterdir()}
+    found = verify(folder)
     assert found.passed
     assert not {"catalogues", "keys"} & {check.name for check in found.checks}
     assert [t for t in found.cannot_show if "that its README, its data dictionary" in t]
-    document = manifest_of(csv_artifact) | {"stated": {"license": "CC0-1.0"}}
-    (csv_artifact / "manifest.json").write_text(json.dumps(document))
-    assert any("in version 3" in text for text in faults(csv_artifact)["manifest"])
+    document = manifest_of(folder) | {"stated": {"license": "CC0-1.0"}}
+    (folder / "manifest.json").write_text(json.dumps(document))
+    assert any("in version 1" in text for text in faults(folder)["manifest"])
 
 
 def test_what_supersedes_what_is_in_the_chain(tmp_path: Path) -> None:
