@@ -125,7 +125,7 @@ def test_a_file_in_another_encoding_is_refused_with_its_likely_name_and_the_key(
 def test_terms_in_cp1252_are_refused_where_it_is_not_declared(
     put: Put, warehouse: Warehouse
 ) -> None:
-    with pytest.raises(IngestError, match="200 of 200 values of column pt .* are not understood"):
+    with pytest.raises(IngestError, match=r"200 of 200 values of column pt .* are not understood"):
         put(table(FRENCH).encode("cp1252"))
     assert warehouse.value("SELECT count(*) FROM srsql.ingestion") == 0
 
