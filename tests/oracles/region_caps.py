@@ -247,46 +247,80 @@ Room = tuple[tuple[int, tuple[tuple[str, int], ...]], ...]
 def placements(room: Room, kinds: tuple[tuple[str, ...], ...], counts: tuple[int, ...]) -> int:
     """In how many ways subrecords, which are told apart, lie on the rows of regions within caps."""
     capped = [n for n, kind in enumerate(kinds) if kind]
-    placed = tuple(counts[n] for n in capped)
-    rows, held = sum(size for size, _ in room), sum(placed)
+    sizes = [size for size, _ in room]
+    rows, held = sum(sizes), sum(counts[n] for n in capped)
     if rows < sum(counts):
         return 0
+    # kinds that share no value are bound by the rows of the regions alone
+    found = {(0,) * len(room): 1}
+    for together in _sharing(kinds, capped):
+        values = {value for n in together for value in kinds[n]}
+        caps = tuple(tuple((v, most) for v, most in own if v in values) for _, own in room)
+        splits = _splits(
+            caps, tuple(kinds[n] for n in together), tuple(counts[n] for n in together)
+        )
+        both: dict[tuple[int, ...], int] = defaultdict(int)
+        for used, ways in found.items():
+            for part, more in splits.items():
+                total = tuple(map(int.__add__, used, part))
+                if all(map(int.__le__, total, sizes)):
+                    both[total] += ways * more
+        found = both
+    lain = sum(ways * prod(map(perm, sizes, used)) for used, ways in found.items())
     # what holds none of the values lies anywhere on the rows that are left
-    lain = _ways(room, tuple(kinds[n] for n in capped), placed) if placed else 1
     return lain * perm(rows - held, sum(counts) - held)
 
 
-@lru_cache(maxsize=1 << 18)
-def _ways(room: Room, kinds: tuple[tuple[str, ...], ...], left: tuple[int, ...]) -> int:
-    """The same of subrecords that hold a value."""
-    (rows, caps), others = room[0], room[1:]
-    if others:
-        total = 0
-        for part, orders in _filled(rows, caps, kinds):
-            rest = tuple(map(int.__sub__, left, part))
-            if min(rest) >= 0 and (ways := _ways(others, kinds, rest)):
-                # which subrecords, and on which rows in which order
-                total += orders * prod(map(comb, left, part)) * ways
-        return total
-    keeps = all(
-        sum(n for n, kind in zip(left, kinds, strict=True) if value in kind) <= most
-        for value, most in caps
-    )
-    return perm(rows, sum(left)) if keeps else 0  # 0 also where they are more than the rows
+def _sharing(kinds: Sequence[tuple[str, ...]], capped: Sequence[int]) -> list[list[int]]:
+    """The kinds, by number, in sets of which no two have a value in common."""
+    sets: list[tuple[set[str], list[int]]] = []
+    for n in capped:
+        values, numbers = set(kinds[n]), [n]
+        apart = []
+        for each in sets:
+            if each[0] & values:
+                values |= each[0]
+                numbers += each[1]
+            else:
+                apart.append(each)
+        sets = [*apart, (values, numbers)]
+    return [sorted(numbers) for _, numbers in sets]
 
 
-@lru_cache(maxsize=1 << 10)
-def _filled(
-    rows: int, caps: tuple[tuple[str, int], ...], kinds: tuple[tuple[str, ...], ...]
-) -> list[tuple[tuple[int, ...], int]]:
-    """How many subrecords of each kind a region can take, and in how many orders on its rows."""
-    if not kinds:
-        return [((), 1)]
-    most = min([rows, *(most for value, most in caps if value in kinds[0])])
-    return [
-        ((here, *part), perm(rows, here) * orders)
-        for here in range(most + 1)
-        for part, orders in _filled(
-            rows - here, tuple((v, c - here * (v in kinds[0])) for v, c in caps), kinds[1:]
-        )
-    ]
+Caps = tuple[tuple[tuple[str, int], ...], ...]
+"""By region, how many of its rows may hold each value."""
+
+
+@lru_cache(maxsize=1 << 16)
+def _splits(
+    caps: Caps, kinds: tuple[tuple[str, ...], ...], counts: tuple[int, ...]
+) -> dict[tuple[int, ...], int]:
+    """Subrecords that each region takes, in how many ways they are dealt out to the regions."""
+    left = {((0,) * len(caps), caps): 1}
+    for kind, count in zip(kinds, counts, strict=True):
+        further: dict[tuple[tuple[int, ...], Caps], int] = defaultdict(int)
+        for (used, room), ways in left.items():
+            most = [min(n for v, n in own if v in kind) for own in room]
+            for part, more in _dealt(count, most):
+                total = tuple(map(int.__add__, used, part))
+                rest = tuple(
+                    tuple((v, n - here * (v in kind)) for v, n in own)
+                    for own, here in zip(room, part, strict=True)
+                )
+                further[total, rest] += ways * more
+        left = further
+    found: dict[tuple[int, ...], int] = defaultdict(int)
+    for (used, _), ways in left.items():
+        found[used] += ways
+    return found
+
+
+def _dealt(count: int, most: Sequence[int]) -> Iterator[tuple[tuple[int, ...], int]]:
+    """How many of so many subrecords each region takes, and in how many ways."""
+    if len(most) == 1:
+        if count <= most[0]:
+            yield (count,), 1
+        return
+    for here in range(min(count, most[0]) + 1):
+        for part, ways in _dealt(count - here, most[1:]):
+            yield (here, *part), comb(count, here) * ways
