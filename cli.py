@@ -422,10 +422,14 @@ def publish(quarter: str, to: Path, db: Path, as_json: bool, **options: Any) -> 
 @cli.command()
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--public-key", type=click.Path(path_type=Path), help="Key that signed them (PEM).")
-@given_by("console.release", "page_option")
+@given_by("console.release", "page_options")
 @json_option
 def verify(
-    folders: tuple[Path, ...], public_key: Path | None, page: Path | None, as_json: bool
+    folders: tuple[Path, ...],
+    public_key: Path | None,
+    page: Path | None,
+    parquet_reader: Path | None,
+    as_json: bool,
 ) -> None:
     """Check artifacts from their folders alone: exit 0 passed, 1 unsafe, 2 no artifact.
 
@@ -438,8 +442,11 @@ def verify(
     if page is not None:
         if folders or public_key is not None:
             raise click.UsageError("--page writes a page and checks nothing: give it alone")
-        show({"file": str(write_verifier_page(page))}, as_json, [show_release.page_line(page)])
+        written = write_verifier_page(page, parquet_reader)
+        show({"file": str(written)}, as_json, [show_release.page_line(written)])
         return
+    if parquet_reader is not None:
+        raise click.UsageError("--parquet-reader belongs to --page FILE: give both")
     if not folders:
         raise click.UsageError("give the folders of artifacts, or --page FILE")
     with progress_shown():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from srsql.engine.console import Parts, Table, gap_lines
+from srsql.engine.console import Command, Parts, Table, gap_lines
 from srsql.engine.console.session import current_session
 from srsql.engine.errors import printable
 
@@ -531,12 +531,19 @@ def verified_document(verified: Verified) -> dict[str, Any]:
     }
 
 
-page_option = click.option(
-    "--page",
-    type=click.Path(path_type=Path),
-    help="Write the page that checks an artifact in a browser to this new file; check nothing.",
-)
-"""Where the verifier of a browser goes."""
+def page_options(command: Command) -> Command:
+    """Where the verifier of a browser goes, and what it reads Parquet with."""
+    page = click.option(
+        "--page",
+        type=click.Path(path_type=Path),
+        help="Write the page that checks an artifact in a browser to this new file; check nothing.",
+    )
+    reader = click.option(
+        "--parquet-reader",
+        type=click.Path(path_type=Path),
+        help="Script with which the page reads Parquet as well (integrations/parquet-reader).",
+    )
+    return page(reader(command))
 
 
 def page_line(file: Path) -> str:
