@@ -25,7 +25,6 @@ from typing import (
 import pyarrow as pa
 
 from srsql.engine.errors import FrameError, printable
-from srsql.engine.store.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -269,7 +268,6 @@ def shaped(table: pa.Table, kind: Kind) -> Any:
     if kind == "arrow":
         return table
     if kind == "pandas":
-        need("pandas", "a frame of pandas", FrameError)
         import pandas as pd
 
         return table.to_pandas(types_mapper=pd.ArrowDtype)

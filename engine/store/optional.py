@@ -9,7 +9,6 @@ from srsql.engine.errors import SrsqlError
 EXTRAS = {
     "cryptography": "sign",
     "opendp": "noise",
-    "pandas": "pandas",
     "pyspark": "spark",
     "scipy": "signals",
     "splink": "persons",
