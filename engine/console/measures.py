@@ -332,7 +332,7 @@ def quantile_rows(found: Signals) -> Iterator[list[str]]:
 def signal_lines(found: Signals) -> Iterator[str]:
     """What was found and counted, and what it does not tell."""
     from srsql.engine.catalog.releases import told_of_persons
-    from srsql.engine.store.optional import lacking
+    from srsql.engine.store.doors import lacking
 
     if found.every_pair:
         yield _agreement(found)

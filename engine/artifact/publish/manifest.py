@@ -13,7 +13,6 @@ from typing import Any, Literal
 from pydantic import ValidationError
 from sqlglot import exp
 
-from srsql.engine.artifact.derived_columns import derived_claims
 from srsql.engine.artifact.described import described_files
 from srsql.engine.artifact.documents import (
     counts_sql,
@@ -46,6 +45,7 @@ from srsql.engine.artifact.format import (
     TermsClaim,
     Thesaurus,
     Unprotected,
+    derived_claims,
     file_digest,
     sums_text,
 )

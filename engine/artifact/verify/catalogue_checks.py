@@ -37,9 +37,9 @@ from srsql.engine.artifact.format import (
     quarters_of,
     stored_columns,
 )
-from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import Trees
 from srsql.engine.artifact.verify.reading import count, loaded
+from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.store.statements import column, temporary
 from srsql.engine.store.statements import query as named_query
 from srsql.schemas.outside import OutsideError, json_of, read_bytes

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from srsql.engine.artifact.derived_columns import derived_claims
 from srsql.engine.artifact.format import (
     LONGEST,
     MANIFEST,
     TERM_TABLES,
     Attribute,
     Manifest,
+    derived_claims,
     longest,
 )
-from srsql.engine.artifact.verify import OTHER, OWN, REWORDED
 from srsql.engine.artifact.verify.contradictions import Trees, written_here
 from srsql.engine.artifact.verify.derivations import derived_differences
+from srsql.engine.artifact.verify.verdict import OTHER, OWN, REWORDED
 from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
 from srsql.schemas.roles import Table
 from srsql.version import __version__

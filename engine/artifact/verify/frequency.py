@@ -23,8 +23,8 @@ from typing import Any
 import duckdb
 
 from srsql.engine.artifact.format import Manifest
-from srsql.engine.artifact.verify import suppressed_cases
 from srsql.engine.artifact.verify.declarations import every_term_published
+from srsql.engine.artifact.verify.verdict import suppressed_cases
 from srsql.engine.store.statements import query
 
 Spelled = tuple[str, int]

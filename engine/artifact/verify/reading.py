@@ -44,9 +44,9 @@ from srsql.engine.artifact.format import (
     quarters_of,
     stored_columns,
 )
-from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import written_here
 from srsql.engine.artifact.verify.files import MARKED, NUMBER, UNSAFE, printable
+from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.errors import one_line
 from srsql.engine.store.database_file import show_no_progress_bar
 from srsql.engine.store.scratch import private_folder

@@ -21,7 +21,6 @@ from srsql.engine.artifact.format import (
     Manifest,
     Table,
 )
-from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import (
     hierarchy_faults,
     told_item_cases,
@@ -39,6 +38,7 @@ from srsql.engine.artifact.verify.term_keys import (
     key_checks,
     spelling_faults,
 )
+from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.catalog.released_terms import Items, PublishedTerms
 from srsql.engine.checks import measured
 from srsql.engine.checks.region_caps import Promise, read_cells

@@ -17,9 +17,9 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.artifact.format import MANIFEST, Manifest, key_pairs
-from srsql.engine.artifact.verify import FIGURES, SHOWN_FIGURES, figures
 from srsql.engine.artifact.verify.contradictions import Trees, model_of, written_here
 from srsql.engine.artifact.verify.reading import loaded, text
+from srsql.engine.artifact.verify.verdict import FIGURES, SHOWN_FIGURES, figures
 from srsql.engine.models import MODELS
 from srsql.engine.store.statements import column, query, temporary, union_all, with_rows
 
