@@ -16,7 +16,7 @@ from srsql.engine.console.release import linked_lines
 from srsql.engine.console.sections import long_name
 from srsql.engine.console.session import OneCommand
 from srsql.engine.errors import SignalError, printable
-from srsql.engine.parameters import arguments_of, option_name
+from srsql.engine.parameters import Parameter, arguments_of, option_name
 
 if TYPE_CHECKING:
     from srsql.engine.console import Command
@@ -51,18 +51,17 @@ class Way:
     parts: Callable[[Any], Parts]
     rows: Callable[[Any], Iterable[Sequence[Any]]]
 
-    def ask(self, engine: Any, of: type[Any], asked: Mapping[str, Any]) -> Any:
+    def ask(self, calls: Any, asked: Mapping[str, Any]) -> Any:
         """The answer.
 
         Args:
-            engine: that is asked.
-            of: the class that says what is taken.
+            calls: of an engine on signals, or an artifact.
             asked: the options of the command.
 
         Raises:
             SignalError: an option is given that this way does not take, or one lacks.
         """
-        takes = arguments_of(getattr(of, self.call))
+        takes = _taken(self.call)
         every = {"every_pair"} if self.call == "export" else set()
         for name in typed(asked):
             if name not in takes and name not in every:
@@ -73,11 +72,11 @@ class Way:
                 raise SignalError(f"{self.option} needs {told.option}")
         if self.call == "export" and bool(asked["every_pair"]) == ("drug" in given):
             raise SignalError("--export: give --all for pvda and openebgm, --drug for treescan")
-        return getattr(engine, self.call)(**given)
+        return getattr(calls, self.call)(**given)
 
 
 PARTS: Mapping[str, tuple[str, str]] = {
-    "pairs": ("signals", "Pairs of a drug and a reaction: one, those of a file, or all."),
+    "pairs": ("find", "Pairs of a drug and a reaction: one, those of a file, or all."),
     "trend": ("trend", "A pair by period, and of all periods up to each."),
     "interaction": ("interaction", "Two drugs together with a reaction."),
     "likelihood": ("likelihood", "A drug tested over all reactions."),
@@ -126,11 +125,16 @@ class SignalsCommand(OneCommand):
         return [*(words if _PART not in ctx.meta else []), *super().shell_complete(ctx, incomplete)]
 
 
-def _names(call: str) -> set[str]:
-    """The options of a call, by their long names."""
+def _taken(call: str) -> dict[str, Parameter]:
+    """What a call on signals takes."""
     from srsql.engine.console.later import call_of_engine
 
-    return {told.option.lstrip("-") for told in arguments_of(call_of_engine(call)).values()}
+    return arguments_of(call_of_engine(f"signals.{call}"))
+
+
+def _names(call: str) -> set[str]:
+    """The options of a call, by their long names."""
+    return {told.option.lstrip("-") for told in _taken(call).values()}
 
 
 def _part(word: str, command: click.Command) -> sections.Part:
@@ -163,7 +167,7 @@ def need_part(way: Way | None) -> None:
         SignalError: the text names it.
     """
     word = click.get_current_context().meta.get(_PART)
-    if word is not None and PARTS[word][0] != (way.call if way else "signals"):
+    if word is not None and PARTS[word][0] != (way.call if way else "find"):
         wanted = next((each.option for each in WAYS if each.call == PARTS[word][0]), None)
         said = f"needs {wanted}" if wanted else f"takes no {way.option}" if way else ""
         raise SignalError(f"signals {word} {said}: see srsql signals {word} --help")
@@ -171,10 +175,8 @@ def need_part(way: Way | None) -> None:
 
 def ways(command: Command) -> Command:
     """The options of all ways to ask."""
-    from srsql.engine.console.later import call_of_engine
-
     for way in reversed(WAYS):
-        told = arguments_of(call_of_engine(way.call))
+        told = _taken(way.call)
         command = options({n: replace(told[n], required=False) for n in way.own})(command)
         if way.mark:
             marked = click.option(way.option, way.call, is_flag=True, help=f"{way.mark}.")

@@ -40,7 +40,7 @@ RULES = {"rules": "file"} | {
     n: n for n in ("drug", "reaction", "min_age", "max_age", "sex", "level")
 }
 """Option of `signals` that `compare` has as well -> its field of ``Rules``."""
-rule_options = options_of("signals", *RULES)
+rule_options = options_of("signals.find", *RULES)
 """Which signals a comparison looks for."""
 models_option = click.option(
     "--models",

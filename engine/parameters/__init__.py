@@ -3,10 +3,12 @@
 from srsql.engine.parameters.calls import (
     Argument,
     Arguments,
+    Options,
     P,
     R,
     T,
     arguments_of,
+    option_objects,
     strict,
     strict_class,
 )
@@ -52,6 +54,7 @@ __all__ = [
     "Format",
     "Missing",
     "Noise",
+    "Options",
     "P",
     "Parameter",
     "Preset",
@@ -62,6 +65,7 @@ __all__ = [
     "facts_of",
     "nearest",
     "option_name",
+    "option_objects",
     "parameter",
     "protects_less",
     "read_fields",

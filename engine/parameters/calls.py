@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import typing
 from collections import abc
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import SimpleNamespace, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from srsql.engine.errors import SrsqlError
-from srsql.engine.parameters.declared import Parameter, unknown_option
+from srsql.engine.parameters.declared import Parameter, option_name, unknown_option
 from srsql.engine.parameters.takes import (
     File,
     Flag,
@@ -51,49 +52,99 @@ Arguments = Mapping[str, Argument]
 """By name of the argument, or ``call.argument`` where one call differs."""
 
 
-_TAKEN = "__srsql_taken__"
-"""Attribute of a strict call: what it takes, where types do not say it."""
+_TAKEN, _CALLED, _WITHOUT = "__srsql_taken__", "__srsql_called__", "__srsql_without__"
+"""Attributes of a strict call: what it takes where types do not say it, its name, and the fields of
+its options that it does not have."""
+
+
+class Options:
+    """Options of calls in one object: a frozen dataclass whose fields all have defaults.
+
+    A call that has such a parameter takes the fields as keywords of its own as well; what is given
+    so comes before what the object has.
+    """
+
+
+def option_objects(call: Callable[..., Any]) -> dict[str, Any]:
+    """The parameters of a call that are options in one object, with what they are by default."""
+    parameters = inspect.signature(inspect.unwrap(call)).parameters
+    return {n: p.default for n, p in parameters.items() if isinstance(p.default, Options)}
 
 
 def strict(
-    error: type[SrsqlError], arguments: Arguments | None = None
+    error: type[SrsqlError],
+    arguments: Arguments | None = None,
+    *,
+    called: str = "",
+    without: Sequence[str] = (),
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Have a call refuse, in one line, keywords it does not have and values of another kind.
 
     Args:
         error: the kind of error that is raised.
         arguments: what is taken, where types do not say it.
+        called: the name of the call in errors and ``arguments``; empty: its own.
+        without: fields of its options that it does not have.
     """
 
     def of(call: Callable[P, R]) -> Callable[P, R]:
         readers: dict[str, Parameter] = {}
-        called = call.__qualname__.split(".")[0] if call.__name__ == "__init__" else call.__name__
+        made = call.__name__ == "__init__"
+        name_of_call = called or (call.__qualname__.split(".")[0] if made else call.__name__)
+        objects = option_objects(call)
+        owners = {
+            each.name: name
+            for name, default in objects.items()
+            for each in fields(default)
+            if each.name not in without
+        }
+
+        def read(name: str, value: Any, default: Any) -> Any:
+            told = readers.get(name)
+            if told is None or (value is None and default is None):
+                return value
+            try:
+                return told.takes.read(value, told.option)
+            except RefusedError as why:
+                raise error(str(why)) from None
+
+        def gathered(name: str, given: Any, keywords: Mapping[str, Any]) -> Any:
+            """The options of one object and those that are keywords, read."""
+            usual = objects[name]
+            if not isinstance(given, type(usual)):
+                raise error(f"{option_name(name)} {given!r}: give {type(usual).__name__}(...)")
+            own = {n: v for n, v in vars(given).items() if v != getattr(usual, n)}
+            own |= {n: v for n, v in keywords.items() if owners[n] == name}
+            for n in own.keys() - owners.keys():
+                raise error(unknown_option(name_of_call, n, owners))
+            return replace(usual, **{n: read(n, v, getattr(usual, n)) for n, v in own.items()})
 
         @functools.wraps(call)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
             signature = inspect.signature(call)
-            known = {name: told for name, told in signature.parameters.items() if name != "self"}
-            open_ended = any(told.kind is told.VAR_KEYWORD for told in known.values())
-            for name in () if open_ended else kwargs:
+            known = {n: p for n, p in signature.parameters.items() if n != "self"}
+            open_ended = not objects and any(p.kind is p.VAR_KEYWORD for p in known.values())
+            named = {n: kwargs[n] for n in kwargs if n in owners}
+            plain = {n: v for n, v in kwargs.items() if n not in owners}
+            for name in () if open_ended else plain:
                 if name not in known:
-                    raise error(unknown_option(called, name, known))
+                    raise error(unknown_option(name_of_call, name, [*known, *owners]))
             try:
-                bound = signature.bind(*args, **kwargs)
+                bound = signature.bind(*args, **plain)
             except TypeError as why:
-                raise error(f"{called}: {why}") from None
+                raise error(f"{name_of_call}: {why}") from None
             if not readers:
-                readers.update(arguments_of(call, arguments, told=False))
+                readers.update(arguments_of(checked, arguments, told=False))
             for name, value in bound.arguments.items():
-                told = readers.get(name)
-                if told is None or (value is None and known[name].default is None):
-                    continue
-                try:
-                    bound.arguments[name] = told.takes.read(value, told.option)
-                except RefusedError as why:
-                    raise error(str(why)) from None
+                if name in known and name not in objects:
+                    bound.arguments[name] = read(name, value, known[name].default)
+            for name, usual in objects.items():
+                given = bound.arguments.get(name, usual)
+                bound.arguments[name] = gathered(name, given, named)
             return call(*bound.args, **bound.kwargs)
 
-        setattr(checked, _TAKEN, arguments)
+        for attribute, value in ((_TAKEN, arguments), (_CALLED, called), (_WITHOUT, without)):
+            setattr(checked, attribute, value)
         return checked
 
     return of
@@ -122,19 +173,16 @@ def arguments_of(
     if arguments is None:
         arguments = getattr(call, _TAKEN, None)
     inner = inspect.unwrap(call)
-    known = {
-        name: each
-        for name, each in inspect.signature(inner).parameters.items()
-        if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) and name != "self"
-    }
+    name_of_call = getattr(call, _CALLED, "") or inner.__name__
     found: dict[str, Parameter] = {}
-    for name, each in known.items():
-        about = _about(arguments or {}, inner.__name__, name)
-        takes = about.takes or _taken(_parts(_hint(inner, each.annotation)))
+    for name, annotation, names, default in _declarations(call, inner):
+        about = _about(arguments or {}, name_of_call, name)
+        takes = about.takes or _taken(_parts(_hint(names, annotation)))
         if takes is not None:
             help_text = (
                 (about.help if isinstance(about.help, str) else about.help()) if told else ""
             )
+            required = default is inspect.Parameter.empty
             found[name] = Parameter(
                 takes=takes,
                 help=help_text,
@@ -142,16 +190,31 @@ def arguments_of(
                 keyword=about.keyword or name,
                 aliases=about.aliases,
                 in_file=about.in_file,
-                default=None if each.default is each.empty else each.default,
-                required=each.default is each.empty,
+                default=None if required else default,
+                required=required,
             )
     return found
 
 
-def _hint(call: Callable[..., Any], annotation: Any) -> Any:
+def _declarations(
+    call: Callable[..., Any], inner: Callable[..., Any]
+) -> Iterator[tuple[str, Any, Mapping[str, Any], Any]]:
+    """Name, annotation, names that it may use, and default of all that a call takes."""
+    without = getattr(call, _WITHOUT, ())
+    for name, each in inspect.signature(inner).parameters.items():
+        if isinstance(each.default, Options):
+            names = vars(sys.modules[type(each.default).__module__])
+            for option in fields(each.default):  # type: ignore[arg-type]
+                if option.name not in without:
+                    yield option.name, option.type, names, option.default
+        elif each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) and name != "self":
+            yield name, each.annotation, inner.__globals__, each.default
+
+
+def _hint(names: Mapping[str, Any], annotation: Any) -> Any:
     """The type that an annotation names; modules of one that is declared in words stay unread."""
     text = SimpleNamespace(__annotations__={"it": annotation})
-    return typing.get_type_hints(text, call.__globals__)["it"]
+    return typing.get_type_hints(text, dict(names))["it"]
 
 
 def _about(arguments: Arguments, call: str, name: str) -> Argument:

@@ -7,7 +7,7 @@ import pytest
 from support.command import srsql
 
 from srsql.cli import cli
-from srsql.engine.api import ARGUMENTS
+from srsql.engine.api.arguments import ARGUMENTS
 from srsql.engine.api.engine import Engine
 from srsql.engine.console.field_signals import PARTS
 from srsql.engine.console.sections import FURTHER, MOST, long_name, told

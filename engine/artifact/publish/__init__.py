@@ -83,7 +83,7 @@ _STORAGE = re.compile(r"v\d+\.\d+\.\d+|latest")
 
 
 @dataclass(frozen=True)
-class Publication:
+class PublishRequest:
     """What to publish, where to, and how."""
 
     quarter: str
@@ -161,7 +161,7 @@ class Published:
 def publish(
     warehouse: Warehouse,
     dataset: Dataset,
-    publication: Publication,
+    publication: PublishRequest,
     progress: Progress | None = None,
 ) -> Published:
     """Write the artifact of a released quarter, or of a range; nothing in the warehouse changes.
@@ -262,7 +262,7 @@ def publish(
 
 
 def _compared(
-    warehouse: Warehouse, dataset: Dataset, publication: Publication, progress: Progress | None
+    warehouse: Warehouse, dataset: Dataset, publication: PublishRequest, progress: Progress | None
 ) -> Published:
     """Publish once more in a folder of its own, and hold what is there against it, file by file.
 
@@ -288,7 +288,7 @@ def _compared(
     return replace(made, path=str(to), unchanged=True)
 
 
-def _differing(publication: Publication, made: Path) -> list[str]:
+def _differing(publication: PublishRequest, made: Path) -> list[str]:
     """The files of an artifact that was made once more that are not as they are in the first.
 
     A DuckDB file has an identifier that is drawn at random, on which the hashes depend: of it
@@ -350,7 +350,7 @@ def _storage_version(folder: Path) -> Any:
 
 
 def _releases(
-    warehouse: Warehouse, dataset: Dataset, publication: Publication
+    warehouse: Warehouse, dataset: Dataset, publication: PublishRequest
 ) -> list[PublishableRelease]:
     """The release of the quarter, or those of all quarters of a range."""
     series, quarter = publication.series, publication.quarter

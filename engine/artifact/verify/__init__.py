@@ -14,7 +14,6 @@ from srsql.engine.artifact.verify.verdict import (
     Check,
     Verified,
     figures,
-    suppressed_cases,
     windows_left,
 )
 
@@ -28,6 +27,5 @@ __all__ = [
     "Check",
     "Verified",
     "figures",
-    "suppressed_cases",
     "windows_left",
 ]
