@@ -176,8 +176,8 @@ def measured_publicly(
 class AuditCalls(CallableCalls):
     """``engine.audit``: what attackers learn of a release, and what it lost.
 
-    >>> engine.audit.run().verdict
-    'safe'
+    >>> engine.audit.run().safe
+    True
     >>> len(engine.audit.metrics("2011Q4")) > 10
     True
     """

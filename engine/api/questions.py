@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 class QueryCalls(CallableCalls):
     """``engine.query``: what is asked of released views.
 
-    >>> engine.query.ask("SELECT count(DISTINCT caseid) FROM demo").columns
-    ['cases_lower', 'cases_known', 'cases_expected', 'cases_upper']
+    >>> answer = engine.query.ask("SELECT count(DISTINCT caseid) FROM demo")
+    >>> answer.columns, answer.rows
+    (('lower', 'expected', 'upper', 'known'), ((60, 60.0, 60, 60),))
     """
 
     NAME, CALL = "query", "ask"

@@ -38,7 +38,7 @@ class SeriesCalls(CallableCalls):
     """``engine.series``: what a series is made with.
 
     >>> info = engine.series.create("narrow", k=4, theta="1/2")
-    >>> [info.name for info in engine.series.show()]
+    >>> [each.series for each in engine.series.show()]
     ['main', 'narrow']
     """
 
@@ -90,7 +90,7 @@ class ReleaseCalls(CallableCalls):
 
     >>> released = engine.release.make("2011Q4", k=3, theta="1", seed=1)
     >>> released.status
-    'published'
+    'released'
     >>> engine.release.stale()
     []
     """

@@ -30,10 +30,9 @@ class SignalCalls(CallableCalls):
     """``engine.signals``: pairs of a drug and a reaction, by several ways to ask.
 
     >>> found = engine.signals.find(every_pair=True, released_only=True)
-    >>> pair = found.signals[0].rule
-    >>> engine.signals.trend(pair.drug, pair.reaction, released_only=True).rule == pair
-    True
-    >>> engine.signals.trend(pair.drug, pair.reaction, Counting(released_only=True)).rule == pair
+    >>> drug, reaction = found.signals[0].drug, found.signals[0].reaction
+    >>> by_keyword = engine.signals.trend(drug, reaction, released_only=True)
+    >>> engine.signals.trend(drug, reaction, Counting(released_only=True)) == by_keyword
     True
     """
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class StewardCalls(Calls):
     """``engine.steward``: single cases, suspected duplicates, copies of the warehouse.
 
-    >>> engine.steward.explain("2011Q4", "7").case
+    >>> engine.steward.explain("2011Q4", "7").case_id
     '7'
     """
 

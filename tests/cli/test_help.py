@@ -8,7 +8,7 @@ from support.command import srsql
 
 from srsql.cli import cli
 from srsql.engine.api.arguments import ARGUMENTS
-from srsql.engine.api.engine import Engine
+from srsql.engine.api.signals import SignalCalls
 from srsql.engine.console.field_signals import PARTS
 from srsql.engine.console.sections import FURTHER, MOST, long_name, told
 from srsql.engine.console.session import each_command
@@ -118,13 +118,13 @@ def test_a_word_behind_signals_has_a_help_of_its_own_options(word: str) -> None:
     every = listed("signals", word, "--help-all") - {"period"}
     takes = {
         told.option.lstrip("-")
-        for told in arguments_of(getattr(Engine, PARTS[word][0]), ARGUMENTS).values()
+        for told in arguments_of(getattr(SignalCalls, PARTS[word][0]), ARGUMENTS).values()
     }
     takes |= {"all"} if word == "export" else set()
     common = names("signals") - {
         told.option.lstrip("-")
         for call, _ in PARTS.values()
-        for told in arguments_of(getattr(Engine, call), ARGUMENTS).values()
+        for told in arguments_of(getattr(SignalCalls, call), ARGUMENTS).values()
     }
     marks = {"trend", "likelihood"}
     assert every - HELP == takes | (common - marks)  # the word is the mark
