@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from srsql.engine.steward.explain import Explained, GroupSize
 
 EVIDENCE = 100
-"""Groups with evidence per release and scope; `Engine.audit` gives all."""
+"""Groups with evidence per release and scope; `Engine.audit.run` gives all."""
 SHOWN_GROUPS = 5
 """Of them, groups in words."""
 AUDIT_COLUMNS = [

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from srsql.schemas.glossary import Term
 
 SHOWN_PAIRS = 10
-"""Of all pairs, those in the table; `--json` and `Engine.signals` give all."""
+"""Of all pairs, those in the table; `--json` and `Engine.signals.find` give all."""
 MEASURE_COLUMNS = ["measure", "scope", "violating", "total", "ratio", "threshold", "passed"]
 SIGNAL_COLUMNS = [
     "rule",
@@ -79,7 +79,7 @@ _CRITERIA = (
 HOW_TO_READ = "lower:"
 """How the note begins that says what the bounds of an answer are."""
 SHOWN_ANSWERS = 200
-"""Rows in the table; `--json` and `Engine.query` give all."""
+"""Rows in the table; `--json` and `Engine.query.ask` give all."""
 
 
 def metrics_parts(rows: list[MeasureRow], title: str) -> Parts:

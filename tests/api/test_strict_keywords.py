@@ -336,3 +336,5 @@ def test_a_call_goes_on_by_its_old_name_and_says_the_new_one(engine: Engine, old
     with pytest.warns(DeprecationWarning, match=rf"^Engine\.{old}\(\) is Engine\.{new}\(\): "):
         assert refused(SrsqlError, lambda **each: getattr(engine, old)(**each), **given) == due
     assert not hasattr(engine, "no_such_call")
+    guide = Path(__file__).parents[2].joinpath("docs", "guide.md").read_text(encoding="utf-8")
+    assert f"| `{old}` | `{new}` |\n" in guide
