@@ -225,7 +225,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def as_frame(rows: Iterable[Any] | Framed, *, kind: Kind = "pandas", of: type | None = None) -> Any:
-    """Rows of a result, such as those of ``engine.audit.metrics`` or ``audit.releases``, as a table.
+    """Rows of a result, such as ``engine.audit.metrics`` or ``audit.releases``, as a table.
 
     Columns and their types are those of the rows' class, so they are there where every value is
     None. A part of a row that has fields of its own (``original`` of a signal) becomes a column for
