@@ -12,7 +12,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from srsql.engine.console.process import limits, told_of_compiling
 from srsql.engine.console.progress import shown_on
 from srsql.engine.console.session import current_session, waits
 from srsql.engine.errors import ConfigError, WarehouseError, json_text, printable
+from srsql.engine.measures import CELL
 from srsql.engine.parameters import Parameter, arguments_of
 from srsql.engine.parameters.takes import File, Flag, Names, OneOf, Real, Several, Takes, Whole
 from srsql.udfs.caches import COMPILING
@@ -45,6 +46,45 @@ class Table:
     title: str
     columns: Sequence[str]
     rows: Iterable[Sequence[str]]
+
+
+def _names(value: Sequence[Any]) -> str:
+    return "; ".join(map(str, value)) or "-"
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return printable(shown)
+
+
+FORMS: Mapping[str, Callable[[Any], str]] = {
+    "text": str,
+    "count": "{:,}".format,
+    "number": "{:,.6g}".format,
+    "names": _names,
+    "setting": _setting,
+    "verdict": lambda passed: "yes" if passed else "NO",
+}
+"""How the values of a column are written; None is an empty cell."""
+
+
+def result_table(title: str, of: type, rows: Iterable[Any]) -> Table:
+    """Results of one class as a table of those fields that their class declares as columns.
+
+    Args:
+        title: of the table.
+        of: the class of the results.
+        rows: the results.
+    """
+    shown = [(each.name, *each.metadata[CELL]) for each in fields(of) if CELL in each.metadata]
+    cells = (
+        ["" if getattr(row, name) is None else FORMS[form](getattr(row, name))
+         for name, _, form in shown]
+        for row in rows
+    )  # fmt: skip
+    return Table(title, [label for _, label, _ in shown], cells)
 
 
 LONG_CHOICES = 60
