@@ -177,7 +177,7 @@ class Artifact:
         medical: Name = None,
         series: Word = None,
     ) -> list[MeasureRow]:
-        """What anybody can measure of a quarter, which need not be named where there is one."""
+        """The public measures of a quarter, which need not be named where there is one."""
         from srsql.engine.report.shapes import public_measures  # brings matplotlib with its package
 
         self._own({"series": series})

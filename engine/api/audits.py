@@ -158,10 +158,10 @@ def all_measures(
 def measured_publicly(
     warehouse: Warehouse, visible_dataset: Dataset, release_id: int
 ) -> list[MeasureRow]:
-    """What anybody can measure of a release, from its views alone.
+    """The measures of a release that its views alone allow.
 
     Raises:
-        QueryError: it is somebody else's, which has no views.
+        QueryError: it is a foreign release, which has no views.
     """
     from srsql.engine.errors import QueryError
     from srsql.engine.report.shapes import public_measures  # brings matplotlib with its package

@@ -8,7 +8,7 @@ documents for catalogues (``extras/catalogues`` writes them), and ``SHA256SUMS``
 
 The signature is Ed25519 (RFC 8032) over ``SHA256SUMS``, and so over every file. Keys are PEM files
 as OpenSSL writes them (``openssl genpkey -algorithm ed25519``, ``openssl pkey -pubout``), and the
-signature is as OpenSSL reads it: anybody can check it without srsql. The library is an extra
+signature is as OpenSSL reads it: it can be checked without srsql. The library is an extra
 (``srsql[sign]``); nothing else needs it.
 
 An artifact of several quarters (``--quarter A:B``) has the rows of all of them in each table, which
@@ -349,7 +349,7 @@ class Manifest(_Strict):
     model: str
     guarantee: str
     perturbed: bool
-    """Quasi-identifiers are drawn at random: k and thresholds hold for groups nobody can see."""
+    """Quasi-identifiers are drawn at random: k and thresholds hold for unpublished groups."""
     k: Annotated[int, Field(ge=2, lt=2**31, strict=True)]
     attacks: tuple[str, ...]
     """The attacks by joining releases that the model withstands."""

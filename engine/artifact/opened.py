@@ -2,7 +2,7 @@
 
 The rows of one or several artifacts of one series go into a database in memory that has nothing
 else, so that questions and signals run on them as they do on the released views of a warehouse,
-with the same answers. Whoever made the artifacts is a stranger: only the files of the closed list
+with the same answers. The maker of the artifacts is a stranger: only the files of the closed list
 are read, each held against its hash, by a connection that opens no other file (see
 ``verify.reading``), and what comes out of it are rows of the declared columns.
 

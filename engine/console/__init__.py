@@ -298,7 +298,7 @@ def _document(found: Any) -> Iterator[str]:
 
 
 def _are_pairs(value: Any) -> bool:
-    """Whether it is all pairs, of a module that is loaded if anybody has some."""
+    """Whether it is all pairs, of a module that is loaded if there are any."""
     module = sys.modules.get("srsql.engine.signals.results")
     return module is not None and isinstance(value, module.Pairs)
 
@@ -480,7 +480,7 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def gap_lines(gaps: Iterable[str], without_calendar: Sequence[str]) -> Iterator[str]:
-    """Where periods are missing, and where nobody can tell."""
+    """Where periods are missing, and where labels do not say so."""
     for gap in gaps:
         yield f"  gap in the series: {gap}"
     if without_calendar:
@@ -491,8 +491,8 @@ def gap_lines(gaps: Iterable[str], without_calendar: Sequence[str]) -> Iterator[
 
 
 def chosen(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that somebody chose, on the command line or in the file of defaults; what nobody
-    chose is the series' own, or has the engine's default."""
+    """The options that were chosen, on the command line or in the file of defaults; all others are
+    the series' own, or have the engine's default."""
     context = click.get_current_context()
     usual = ParameterSource.DEFAULT
     return {n: v for n, v in options.items() if context.get_parameter_source(n) is not usual}

@@ -31,7 +31,7 @@ INTERACTION_COLUMNS = [
     "Omega025 bounds", "interaction",
 ]  # fmt: skip
 LIKELIHOOD_COLUMNS = ["reaction", "data", "n", "expected", "log LR", "p", "signal"]
-SHOWN = 20
+REACTIONS_SHOWN = 20
 """Reactions in the table; `--json` and CSV have all."""
 _NOT_MEASURED = {"ebgm", "eb05", "eb95", "signal_eb05"}
 
@@ -348,7 +348,7 @@ def likelihood_parts(found: LikelihoodTest) -> Parts:
 
     rows = (
         [printable(each.reaction) if first else "", data, *_tested_cells(own)]
-        for each in found.reactions[:SHOWN]
+        for each in found.reactions[:REACTIONS_SHOWN]
         for first, data, own in _sides(each.original, each.released)
     )
     for null in found.nulls:
@@ -368,8 +368,9 @@ def likelihood_parts(found: LikelihoodTest) -> Parts:
         yield "counted are the cases whose region decides the condition (known)"
     yield from counted_lines(found.counted, "the test is without them")
     yield Table("reactions", LIKELIHOOD_COLUMNS, rows)
-    if len(found.reactions) > SHOWN:
-        yield f"{SHOWN} of {len(found.reactions):,} reactions are shown; --json and CSV give all"
+    if len(found.reactions) > REACTIONS_SHOWN:
+        many = f"{REACTIONS_SHOWN} of {len(found.reactions):,}"
+        yield f"{many} reactions are shown; --json and CSV give all"
 
 
 def _tested_cells(own: Tested) -> list[str]:

@@ -250,7 +250,7 @@ class Terminal(Console):
         return super().render_str(printable(text), **styles)
 
     def on_broken_pipe(self) -> None:
-        """The reader went away: told by whoever runs the command, since exit 1 means unsafe."""
+        """The reader went away: told by the caller of the command, since exit 1 means unsafe."""
         raise BrokenPipeError
 
 

@@ -40,7 +40,7 @@ def _made(options: list[click.Parameter]) -> list[click.Parameter]:
 
 
 class LateCommand(click.Command):
-    """A command whose options are made when somebody looks at them."""
+    """A command whose options are made when they are looked at."""
 
     _declared: list[click.Parameter]
     _made: list[click.Parameter] | None = None

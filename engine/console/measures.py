@@ -451,12 +451,12 @@ def prior_text(prior: Shrinkage) -> str:
 def _agreement(found: Signals) -> str:
     """How many pairs there are, and how many meet the criteria in which data."""
     from srsql.engine.signals.results import agreements
-    from srsql.engine.signals.run import LEAST
+    from srsql.engine.signals.run import LEAST_CASES
 
     surely = "possibly" if found.released_only else "surely"
     if found.of_clusters and found.released_only:
         surely = "expectedly"
-    text = f"{len(found.signals):,} pairs of {surely} at least {LEAST} cases"
+    text = f"{len(found.signals):,} pairs of {surely} at least {LEAST_CASES} cases"
     criteria = _CRITERIA if found.priors else _CRITERIA[:-1]
     each = agreements(found.signals, [name for name, _ in criteria])
     for (_, label), told in zip(criteria, each, strict=True):

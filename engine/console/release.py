@@ -33,7 +33,7 @@ TOKEN = (
 RANGE_COLUMNS = ["quarter", "cases", "new", "groups", "withheld", "why", "NIL", "seconds"]
 LOOKUP_COLUMNS = ["asked", "kind", "pseudonym", "case", "report", "released in"]
 FILE_COLUMNS = ["file", "rows", "bytes", "sha256"]
-LISTED = 10
+UNKNOWN_IDS_SHOWN = 10
 """Unknown ids that are named."""
 CHECK_COLUMNS = ["artifact", "check", "passed", "faults", "of", "proves"]
 
@@ -170,7 +170,7 @@ def release_lines(released: Released) -> Iterator[str]:
 
 
 def person_lines(persons: dict[str, dict[str, Any]], unsearched: Sequence[str]) -> Iterator[str]:
-    """What is left of k if suspected duplicates are one person, or that nobody knows."""
+    """What is left of k if suspected duplicates are one person, or that it is unknown."""
     from srsql.engine.risk.persons import AT, at_match
 
     if unsearched:
@@ -346,8 +346,8 @@ def looked_up_parts(found: LookedUp) -> Parts:
             ],
         )  # fmt: skip
     if found.unknown:
-        listed = ", ".join(map(printable, found.unknown[:LISTED]))
-        more = ", ..." if len(found.unknown) > LISTED else ""
+        listed = ", ".join(map(printable, found.unknown[:UNKNOWN_IDS_SHOWN]))
+        more = ", ..." if len(found.unknown) > UNKNOWN_IDS_SHOWN else ""
         yield f"  {len(found.unknown):,} unknown in this series: {listed}{more}"
 
 

@@ -37,7 +37,7 @@ ATTACKS = ("b", "f", "l", "md", "ss", "p")
 SCOPES = ("group", "match")
 """Candidates are the cases of the target's group, or all whose region covers it."""
 MAX_LINKABLE = Fraction(1, 20)
-"""Share of rows that may link to another release of the quarter before somebody has to say yes."""
+"""Share of rows that may link to another release of the quarter before a person has to say yes."""
 STORAGE_VERSION = "v1.4.0"
 """The oldest DuckDB still in use that reads our Parquet and whose files all later ones read."""
 DRAWS = 9999
@@ -68,7 +68,7 @@ class Parameter:
     """It tells the default, too."""
     weaker: str = ""
     """Which values protect less than others: ``lower`` or ``higher`` ones, this one of the choices,
-    or, as far as anybody can tell, any ``different`` one."""
+    or, where values cannot be ranked, any ``different`` one."""
     weaker_than: Callable[[Any, Any], bool] | None = None
     """Whether the first value may protect less than the second, where no comparison tells."""
     only_with: tuple[str, str] | None = None

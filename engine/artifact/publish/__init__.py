@@ -1,7 +1,7 @@
 """The life of a publication: read the released rows, build beside, verify, move into place.
 
 Files appear complete or not at all: the folder of an artifact, and the key file. The key file of
-pseudonymous publications has 64 random bytes in hexadecimal, readable by its owner. Whoever has the
+pseudonymous publications has 64 random bytes in hexadecimal, readable by its owner. A holder of the
 key can tell which pseudonym a known case id has. It stays with the steward; the same key in every
 quarter keeps the pseudonyms of a case equal.
 """
@@ -107,7 +107,7 @@ class PublishRequest:
     not_ids: tuple[str, ...] = ()
     """Words of texts that are ids of other reports or cases as well, and are none there."""
     stated: Stated = field(default_factory=Stated)
-    """What whoever publishes says of it, for catalogues and papers."""
+    """What the publisher says of it, for catalogues and papers."""
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
@@ -303,7 +303,7 @@ def _differing(publication: PublishRequest, made: Path) -> list[str]:
     missing = {n for n in drawn if (n in ours) != (n in theirs)}
     if found - drawn or missing or not duck:
         return sorted(found - drawn | missing)
-    if _told(made) != _told(to) or not verify(to).passed:
+    if _compared_manifest(made) != _compared_manifest(to) or not verify(to).passed:
         return [MANIFEST]
     if _storage_version(made) != _storage_version(to):
         return [DUCKDB_FILE]
@@ -332,12 +332,12 @@ def _undrawn(folder: Path, name: str) -> bytes | None:
     return text
 
 
-def _told(folder: Path) -> Any:
+def _compared_manifest(folder: Path) -> Any:
     """The manifest without the hashes of the DuckDB file and of what tells that hash: the contents
     of these are compared."""
-    told = json_of(read_text(folder / MANIFEST, encoding="utf-8"))
+    manifest = json_of(read_text(folder / MANIFEST, encoding="utf-8"))
     compared = {DUCKDB_FILE, *CATALOGUES}
-    return told | {"files": {n: v for n, v in told["files"].items() if n not in compared}}
+    return manifest | {"files": {n: v for n, v in manifest["files"].items() if n not in compared}}
 
 
 def _storage_version(folder: Path) -> Any:

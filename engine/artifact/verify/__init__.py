@@ -6,11 +6,11 @@ promise, and the macros of ``checks`` for k^m-anonymity.
 
 from srsql.engine.artifact.verify.verdict import (
     CHECKS,
+    DECLARATION_TEXT,
     FIGURES,
-    OTHER,
-    OWN,
-    REWORDED,
+    FOREIGN_DATASET,
     SHOWN_FIGURES,
+    UNKNOWN_VERSION,
     Check,
     Verified,
     figures,
@@ -19,11 +19,11 @@ from srsql.engine.artifact.verify.verdict import (
 
 __all__ = [
     "CHECKS",
+    "DECLARATION_TEXT",
     "FIGURES",
-    "OTHER",
-    "OWN",
-    "REWORDED",
+    "FOREIGN_DATASET",
     "SHOWN_FIGURES",
+    "UNKNOWN_VERSION",
     "Check",
     "Verified",
     "figures",

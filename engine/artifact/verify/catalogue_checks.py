@@ -171,7 +171,7 @@ def _schemas(document: Node, manifest: Manifest) -> dict[str, Node]:
 
 
 def _asked(manifest: Manifest, name: str) -> tuple[Column, ...]:
-    """The columns that a table has for whoever asks it; of several quarters each row tells its."""
+    """The columns that a table has in SQL; of several quarters each row tells its."""
     columns = manifest.table(name).columns
     several = isinstance(manifest, QuarterManifest) and all(c.role != "period" for c in columns)
     return (OF_QUARTER, *columns) if several else columns

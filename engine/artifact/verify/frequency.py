@@ -5,7 +5,7 @@ number of cases that hold them, ties by their text; the first tenth (rounded dow
 threshold 1, the last tenth (rounded up) 1/5, the rest 2/5. An artifact shows the released cases
 only. W withheld cases, and those that lost the value, took part as well, so that a value's number
 of cases may be up to W higher, and values that only withheld cases hold, each in at most W of them,
-stand in the ranking, too: how many, nobody can see. Thresholds are refuted where no such values
+stand in the ranking, too: how many is not published. Thresholds are refuted where no such values
 could make a ranking that fits; otherwise the least number of them that could is told, and judged by
 what W cases can hold. Where terms have keys, a threshold is the stricter of two places: of the term
 among terms, and of its commonest spelling among spellings (SPEC section 2). Written without the

@@ -1,6 +1,6 @@
 """The rows of an artifact, and what else its tables' files hold.
 
-Whoever made it is a stranger: the rows are read into a connection that knows nothing else and opens
+Its maker is a stranger: the rows are read into a connection that knows nothing else and opens
 no other file, whatever a view of a DuckDB file says, loads no extension, and cannot be told
 otherwise. No view of a file is run.
 """

@@ -1,7 +1,7 @@
 """Figures of a manifest: what follows from the rows and from each other, and what nothing refutes.
 
 What known items single out is measured with the originals, of 2,000 cases at most. The rows show
-between which two figures that of one known item lies: whoever alone holds an item is its only
+between which two figures that of one known item lies: the single holder of an item is its only
 candidate, and the cases of a region that hold it are candidates for each other. Knowing more
 singles out no less.
 Written without the code that measures.
@@ -28,7 +28,7 @@ MOST_MEASURED = 2_000
 MEASURED = "measured_cases"
 OTHER_ITEMS = "known_items"
 """The parameter of releases of which known items are no drugs or terms of rows."""
-KNOWN = ("1_item", "2_items", "all_items")
+KNOWN_ITEM_COUNTS = ("1_item", "2_items", "all_items")
 BELOW, ALONE = "below_k_percent", "one_candidate_percent"
 ANYTHING = "_empty_is_anything"
 """Ends the name of the same figure of another reader, whom no more cases are singled out for."""
@@ -73,9 +73,9 @@ def _share_faults(manifest: Manifest) -> Iterator[str]:
             other = told.get(name.removesuffix(ANYTHING))
             if not isinstance(other, int) or not int(value) < other:
                 yield f"{name} is {value}, and {name.removesuffix(ANYTHING)} is {other!r}"
-    ways = [[f"{ALONE}_{known}", f"{BELOW}_{known}"] for known in KNOWN]
+    ways = [[f"{ALONE}_{known}", f"{BELOW}_{known}"] for known in KNOWN_ITEM_COUNTS]
     if not (manifest.terms and manifest.terms.whole_rows):
-        ways += [[f"{kind}_{known}" for known in KNOWN] for kind in (BELOW, ALONE)]
+        ways += [[f"{kind}_{known}" for known in KNOWN_ITEM_COUNTS] for kind in (BELOW, ALONE)]
     for way in [*ways, list(EXACT)]:
         there = [(name, int(shares[name])) for name in way if name in shares]
         for (one, less), (other, more) in pairwise(there):

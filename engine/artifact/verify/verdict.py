@@ -10,7 +10,7 @@ from pathlib import Path
 from srsql.engine.artifact.format import Manifest
 from srsql.engine.catalog.series import PER_QUARTER
 
-MOST = 5
+FAULTS_SHOWN = 5
 """Places that are named of each check."""
 CHECKS = {
     "files": "every file is there, as it was hashed, and no other",
@@ -53,7 +53,7 @@ AUTHOR = (
     "can make another artifact; give the publisher's key (--public-key), or compare SHA256SUMS "
     "with a copy that you got another way"
 )
-CANNOT = (
+LIMITS_OF_ARTIFACTS = (
     "that the true values lie in the regions, and that nothing but what was withheld is missing: "
     "both need the originals",
     "that rows were grouped as the model says: groups are not published, only their regions",
@@ -64,20 +64,20 @@ NOISE = (
     "k and thresholds: they hold for groups, which are not published; what is published of a case "
     "is drawn at random"
 )
-NOISY = (
+NOISE_CLAIM = (
     "{quarter}: that noise was added, as its model, {model}, says: exact values could be passed "
     "off as drawn ones"
 )
-SEVERAL = (
+INVISIBLE_CHARACTERS = (
     "{quarter}: values that look the same, since version 1 of the format counts terms that differ "
     "in invisible characters as several"
 )
 KNOWLEDGE = "thresholds with the external knowledge that the release took into account"
-ALONE = (
+JOINED_RELEASES = (
     "what joining the releases of the series tells ({attacks}): give the artifacts of the "
     "other quarters as well"
 )
-MORE = "the attacks {attacks}: they need the next quarter and what the rule counted"
+FURTHER_ATTACKS = "the attacks {attacks}: they need the next quarter and what the rule counted"
 HISTORY = (
     "{quarter}: which cases are new, since not exactly the releases that came before it in the "
     "series ({earlier}) are given"
@@ -95,31 +95,31 @@ STAY_VALUES = (
     "apart, and who went on and was withheld: presence is that in a release; more needs the "
     "originals"
 )
-NOT_JOINED = (
+IDS_PER_QUARTER = (
     "{quarter}: which cases are new, and what joining quarters tells, since a case has another id "
     "in every quarter: no id joins them, the region and terms may"
 )
-NO_ROWS = (
+TERMS_ALONE = (
     "regions, thresholds and what joining quarters tells, since no row of a report is released; "
     "nor who holds what is in no chunk but in the item chunk of a cluster"
 )
-SILENT = (
+MODEL_WITHOUT_JOINS = (
     "{quarter}: what joining it with the other artifacts tells, since its model, {model}, promises "
     "nothing of that"
 )
-OWN = (
+FOREIGN_DATASET = (
     "{quarter}: which columns are sensitive or identify, and the domains of these: dataset "
     "{dataset!r} does not ship with srsql, and nobody else pins what it declares"
 )
-OTHER = (
+UNKNOWN_VERSION = (
     "{quarter}: which columns are sensitive or identify, and the domains of these: srsql {version} "
     "released version {number} of dataset {dataset!r}, which this srsql does not know"
 )
-REWORDED = (
+DECLARATION_TEXT = (
     "{quarter}: how values were read, such as placeholders and units: srsql {version} released it "
     "with a declaration of dataset {dataset!r} that has another text"
 )
-SUPPRESSED = (
+SUPPRESSED_VALUES = (
     "{quarter}: which cases have a value that no row of theirs shows: thresholds bound published "
     "values, and values of up to {cases:,} of its cases are suppressed so that they hold"
 )
@@ -131,15 +131,15 @@ NEW_IDS = (
     "{quarter}: that the cases whose ids are in no earlier artifact are new: ids that were made "
     "anew look the same"
 )
-NONE_CARRIED = (
+NO_RETURNING_CASE = (
     "{quarter}: whether any of its {cases:,} cases came before: none of their ids is in an "
     "artifact of an earlier quarter, as in a quarter whose ids were made anew, and all count as new"
 )
-NOT_THEIR_IDS = (
+NUMBERS_IN_TEXTS = (
     "{quarter}: that {ids:,} number(s) in texts, which are ids of other reports or cases as well, "
     "stand for something else, as its publisher says"
 )
-OF_OTHERS = (
+UNREBUILT_PAGE = (
     "{quarter}: that {page} says what the released rows say, since {why}: read it as the word of "
     "whoever published it"
 )
@@ -182,7 +182,7 @@ class Check:
     @property
     def where(self) -> list[str]:
         """The first few places."""
-        return list(self.faults[:MOST])
+        return list(self.faults[:FAULTS_SHOWN])
 
 
 @dataclass(frozen=True)
@@ -241,9 +241,9 @@ def attacks_left(read: list[tuple[Path, Manifest]], *, alone: bool) -> list[str]
     if not promised:
         return []
     if alone:
-        return [ALONE.format(attacks=", ".join(sorted(promised)))]
+        return [JOINED_RELEASES.format(attacks=", ".join(sorted(promised)))]
     others = {a for _, m in read if "p" not in m.attacks for a in m.attacks} - {"b", "f", "l"}
-    return [MORE.format(attacks=", ".join(sorted(others)))] if others else []
+    return [FURTHER_ATTACKS.format(attacks=", ".join(sorted(others)))] if others else []
 
 
 def windows_left(read: Sequence[Manifest], judged: Sequence[Manifest]) -> list[str]:
