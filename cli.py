@@ -140,9 +140,14 @@ def ingest(paths: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> 
 )
 @warehouse
 def release(
-    quarter: str, dataset: str | None, confirm: bool, db: Path, as_json: bool,
-    sources: tuple[Path, ...], **options: Any,
-) -> None:  # fmt: skip
+    quarter: str,
+    dataset: str | None,
+    confirm: bool,
+    db: Path,
+    as_json: bool,
+    sources: tuple[Path, ...],
+    **options: Any,
+) -> None:
     """Anonymize one quarter, or a range FIRST:LAST, into views.
 
     What is not given is as the series was made, in a new series the default.
@@ -279,9 +284,15 @@ def explain(quarter: str, db: Path, as_json: bool, **options: Any) -> None:
 @click.option("--rebuild", is_flag=True, help="Only write the file anew, after corrections.")
 @warehouse
 def forget_cases(
-    cases: tuple[str, ...], file: Path | None, reason: str | None, receipt: Path | None,
-    rebuild: bool, db: Path, as_json: bool, **options: Any,
-) -> None:  # fmt: skip
+    cases: tuple[str, ...],
+    file: Path | None,
+    reason: str | None,
+    receipt: Path | None,
+    rebuild: bool,
+    db: Path,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Erase patients from the warehouse and say what was erased, what stays and what is stale."""
     from srsql.engine.console import upkeep as show_upkeep
 
@@ -310,10 +321,14 @@ def backup(to: Path, db: Path, as_json: bool) -> None:
 
 
 @cli.command(name="restore")
-@click.option("--from", "source", type=click.Path(path_type=Path), required=True,
-              help="Backup to restore.")  # fmt: skip
-@click.option("--without-forgotten", is_flag=True,
-              help="No warehouse is left that tells who was forgotten since.")  # fmt: skip
+@click.option(
+    "--from", "source", type=click.Path(path_type=Path), required=True, help="Backup to restore."
+)
+@click.option(
+    "--without-forgotten",
+    is_flag=True,
+    help="No warehouse is left that tells who was forgotten since.",
+)
 @warehouse
 def restore_warehouse(source: Path, without_forgotten: bool, db: Path, as_json: bool) -> None:
     """Put a backup in the place of the warehouse; whoever was forgotten since stays forgotten."""
@@ -321,8 +336,13 @@ def restore_warehouse(source: Path, without_forgotten: bool, db: Path, as_json: 
     from srsql.engine.steward.restore import restore
     from srsql.engine.store.database_file import Limits
 
-    made = restore(db, source, without_forgotten=without_forgotten, wait=sessions.session_wait(),
-                   limits=Limits(**limits_given()))  # fmt: skip
+    made = restore(
+        db,
+        source,
+        without_forgotten=without_forgotten,
+        wait=sessions.session_wait(),
+        limits=Limits(**limits_given()),
+    )
     show(made, as_json, show_upkeep.restored_parts(made))
 
 
@@ -393,8 +413,9 @@ def migrate_warehouse(db: Path, as_json: bool) -> None:
 
 @cli.command(name="lake")
 @click.option("--check", is_flag=True, help="Hold every byte against the digests of the catalog.")
-@click.option("--moved-to", type=click.Path(path_type=Path),
-              help="Folder that the lake was moved to.")  # fmt: skip
+@click.option(
+    "--moved-to", type=click.Path(path_type=Path), help="Folder that the lake was moved to."
+)
 @warehouse
 def lake_of_warehouse(check: bool, moved_to: Path | None, db: Path, as_json: bool) -> None:
     """What lies in the lake of the warehouse, whether it is whole, or where it is now."""
@@ -403,9 +424,13 @@ def lake_of_warehouse(check: bool, moved_to: Path | None, db: Path, as_json: boo
     from srsql.engine.store.database_file import Limits
 
     with progress_shown():
-        found = look_at_lake(existing(db), check=check, moved_to=moved_to,
-                             limits=Limits(**limits_given()),
-                             wait=sessions.session_wait())  # fmt: skip
+        found = look_at_lake(
+            existing(db),
+            check=check,
+            moved_to=moved_to,
+            limits=Limits(**limits_given()),
+            wait=sessions.session_wait(),
+        )
     show(found, as_json, show_upkeep.lake_parts(found, check=check, moved=moved_to is not None))
 
 
@@ -546,9 +571,14 @@ def signals(
 @artifacts
 @warehouse
 def query(
-    sql: str, show_sql: bool, csv_file: Path | None, folders: tuple[Path, ...], db: Path,
-    as_json: bool, **options: Any,
-) -> None:  # fmt: skip
+    sql: str,
+    show_sql: bool,
+    csv_file: Path | None,
+    folders: tuple[Path, ...],
+    db: Path,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Answer a COUNT over the original tables from the released views, with bounds."""
     from srsql.engine.console import measures as show_measures
 
@@ -607,17 +637,31 @@ def read_dictionary(paths: tuple[Path, ...], to: Path | None, as_json: bool) -> 
 @options_of("study.compare", "jobs", "csv_safe", "dataset")
 @warehouse
 def compare(
-    quarters: str, folder: Path, db: Path, as_json: bool, jobs: int | None, dataset: str | None,
-    csv_safe: bool, **options: Any,
-) -> None:  # fmt: skip
+    quarters: str,
+    folder: Path,
+    db: Path,
+    as_json: bool,
+    jobs: int | None,
+    dataset: str | None,
+    csv_safe: bool,
+    **options: Any,
+) -> None:
     """Measure a grid of models and parameters; a second run does what is missing."""
     from srsql.engine.console import study as show_study
     from srsql.engine.extras.study.grid import Grid
 
     rules = show_study.rules_of(options)
     with progress_shown() as progress, _engine(existing(db)) as engine:
-        made = engine.compare(quarters, Grid(**given(options)), folder, rules=rules, jobs=jobs,
-                              csv_safe=csv_safe, dataset=dataset, progress=progress)  # fmt: skip
+        made = engine.compare(
+            quarters,
+            Grid(**given(options)),
+            folder,
+            rules=rules,
+            jobs=jobs,
+            csv_safe=csv_safe,
+            dataset=dataset,
+            progress=progress,
+        )
     show(made, as_json, show_study.compared_lines(made))
 
 
@@ -666,9 +710,15 @@ def doctor(folder: Path, as_json: bool) -> None:
 @given_by("console.study", "synth_options")
 @json_option
 def synth(
-    folder: Path, first: str | None, last: str | None, like: str | None, cases: int | None,
-    scale: float | None, seed: int, as_json: bool,
-) -> None:  # fmt: skip
+    folder: Path,
+    first: str | None,
+    last: str | None,
+    like: str | None,
+    cases: int | None,
+    scale: float | None,
+    seed: int,
+    as_json: bool,
+) -> None:
     """Write synthetic quarters, or ISO weeks of them, in the FAERS layout."""
     from srsql.engine.console import study as show_study
     from srsql.engine.extras.synth import quarter_range, synthesize

@@ -19,9 +19,15 @@ if TYPE_CHECKING:
     from srsql.engine.report.report import Report
 
 STATED = (
-    "publisher", "contact", "license", "cite_as", "landing_page", "access", "access_body",
+    "publisher",
+    "contact",
+    "license",
+    "cite_as",
+    "landing_page",
+    "access",
+    "access_body",
     "thesaurus",
-)  # fmt: skip
+)
 """Options that say something of the artifact, for catalogues and papers."""
 
 

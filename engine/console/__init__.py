@@ -80,10 +80,12 @@ def result_table(title: str, of: type, rows: Iterable[Any]) -> Table:
     """
     shown = [(each.name, *each.metadata[CELL]) for each in fields(of) if CELL in each.metadata]
     cells = (
-        ["" if getattr(row, name) is None else FORMS[form](getattr(row, name))
-         for name, _, form in shown]
+        [
+            "" if getattr(row, name) is None else FORMS[form](getattr(row, name))
+            for name, _, form in shown
+        ]
         for row in rows
-    )  # fmt: skip
+    )
     return Table(title, [label for _, label, _ in shown], cells)
 
 

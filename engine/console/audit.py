@@ -448,11 +448,15 @@ def explained_parts(found: Explained) -> Parts:
     if found.parts:
         rows = [
             [
-                str(part.group), part.attribute, _text(part.region, "missing"), part.why,
-                _named(part.low_by), _named(part.high_by),
+                str(part.group),
+                part.attribute,
+                _text(part.region, "missing"),
+                part.why,
+                _named(part.low_by),
+                _named(part.high_by),
             ]
             for part in found.parts
-        ]  # fmt: skip
+        ]
         yield Table("region", REGION_COLUMNS, rows)
     for group in found.groups:
         yield from _size_lines(found, group)

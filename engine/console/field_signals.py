@@ -27,9 +27,16 @@ if TYPE_CHECKING:
 
 TREND_COLUMNS = ["period", "data", *SIGNAL_COLUMNS[2:-2], SIGNAL_COLUMNS[-1]]
 INTERACTION_COLUMNS = [
-    "data", "both", "expected", "Omega", "Omega025", "Omega975", "known Omega (Omega025)",
-    "Omega025 bounds", "interaction",
-]  # fmt: skip
+    "data",
+    "both",
+    "expected",
+    "Omega",
+    "Omega025",
+    "Omega975",
+    "known Omega (Omega025)",
+    "Omega025 bounds",
+    "interaction",
+]
 LIKELIHOOD_COLUMNS = ["reaction", "data", "n", "expected", "log LR", "p", "signal"]
 REACTIONS_SHOWN = 20
 """Reactions in the table; `--json` and CSV have all."""
@@ -285,8 +292,11 @@ def interaction_parts(found: Interaction) -> Parts:
     yield Table("interaction", INTERACTION_COLUMNS, rows)
     columns = ["data", "reported with", "cases with the reaction", "cases without it"]
     groups = (
-        ("11", "both drugs"), ("10", found.drug), ("01", found.with_drug), ("00", "neither drug")
-    )  # fmt: skip
+        ("11", "both drugs"),
+        ("10", found.drug),
+        ("01", found.with_drug),
+        ("00", "neither drug"),
+    )
     yield Table(
         "cases",
         columns,

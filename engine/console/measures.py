@@ -253,8 +253,9 @@ def stratified_rows(found: Signals) -> Iterator[list[str]]:
     for signal in _most_changed(found) if found.every_pair else found.signals:
         name = f"{signal.drug}{condition_text(signal.condition)} => {signal.reaction}"
         for data, own in (
-            ("original", signal.original_stratified), ("released", signal.released_stratified)
-        ):  # fmt: skip
+            ("original", signal.original_stratified),
+            ("released", signal.released_stratified),
+        ):
             if own is not None:
                 yield [name, data, str(own.strata), *_stratified(own)]
 
@@ -263,8 +264,10 @@ def _stratified(own: Stratified) -> Iterator[str]:
     yield cell_text(own.n, own.n_lower, own.n_upper)
     yield f"{number_text(own.e)}{_between(own.e_known, own.e_lower, own.e_upper)}"
     for name, low, high in (
-        ("prr", "prr_low", "prr_high"), ("ror", "ror_low", "ror_high"), ("ebgm", "eb05", "eb95")
-    ):  # fmt: skip
+        ("prr", "prr_low", "prr_high"),
+        ("ror", "ror_low", "ror_high"),
+        ("ebgm", "eb05", "eb95"),
+    ):
         ends = [getattr(own, each) for each in (low, high)]
         yield interval_text(getattr(own, name), *ends)
         bounds = [getattr(own, f"{name}_{end}") for end in ("known", "lower", "upper")]
@@ -308,10 +311,13 @@ def signal_table(found: Signals) -> Iterator[list[Any]]:
             if measures is not None:
                 bias = signal.bias if measures is signal.released else None
                 yield [
-                    *rule, data, missing, *(getattr(measures, name) for name in names),
+                    *rule,
+                    data,
+                    missing,
+                    *(getattr(measures, name) for name in names),
                     *(getattr(bias, name, None) for name in biases),
                     *(getattr(own, name, None) for name in parted),
-                ]  # fmt: skip
+                ]
 
 
 def quantile_rows(found: Signals) -> Iterator[list[str]]:

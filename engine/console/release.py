@@ -339,12 +339,16 @@ def looked_up_parts(found: LookedUp) -> Parts:
             LOOKUP_COLUMNS,
             [
                 [
-                    printable(one.asked), one.kind, str(one.pseudonym), printable(one.case_id),
-                    printable(one.report_id or ""), ", ".join(one.quarters),
+                    printable(one.asked),
+                    one.kind,
+                    str(one.pseudonym),
+                    printable(one.case_id),
+                    printable(one.report_id or ""),
+                    ", ".join(one.quarters),
                 ]
                 for one in found.found
             ],
-        )  # fmt: skip
+        )
     if found.unknown:
         listed = ", ".join(map(printable, found.unknown[:UNKNOWN_IDS_SHOWN]))
         more = ", ..." if len(found.unknown) > UNKNOWN_IDS_SHOWN else ""

@@ -87,9 +87,13 @@ def help_all_option() -> click.Option:
             context.exit()
 
     return click.Option(
-        [HELP_ALL], is_flag=True, is_eager=True, expose_value=False, callback=show,
+        [HELP_ALL],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
         help="Show every option and exit.",
-    )  # fmt: skip
+    )
 
 
 def command_words(context: click.Context) -> str:
@@ -248,8 +252,9 @@ def no_such_option(context: click.Context, wrong: click.NoSuchOption) -> click.U
 
     known = [name for param in context.command.get_params(context) for name in param.opts]
     near = nearest(wrong.option_name, known)
-    return click.NoSuchOption(wrong.option_name, _no_such("option", wrong.option_name, near),
-                              ctx=context)  # fmt: skip
+    return click.NoSuchOption(
+        wrong.option_name, _no_such("option", wrong.option_name, near), ctx=context
+    )
 
 
 def no_such_command(context: click.Context, group: click.Group, name: str) -> click.UsageError:

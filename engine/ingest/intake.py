@@ -88,9 +88,13 @@ class Intake:
     """
 
     def __init__(
-        self, warehouse: Warehouse, sources: Sequence[PeriodSource], dataset: Dataset, origin: str,
+        self,
+        warehouse: Warehouse,
+        sources: Sequence[PeriodSource],
+        dataset: Dataset,
+        origin: str,
         last: str,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.done: list[IngestedPeriod] = []
         """What became of each, in their order."""
         self._warehouse, self._dataset, self._origin = warehouse, dataset, origin

@@ -219,14 +219,24 @@ def publish(
                         rows = files.stage(plans, number, label)
                         model = str(public_facts(warehouse, release)["model"])
                         told = thresholds_of(warehouse, release.release_id, model)
-                        made.append(Made(
-                            release, own, rows, files.shown(own, number, label),
-                            files.unprotected(own, rows, told, number, label), known,
-                        ))  # fmt: skip
+                        made.append(
+                            Made(
+                                release,
+                                own,
+                                rows,
+                                files.shown(own, number, label),
+                                files.unprotected(own, rows, told, number, label),
+                                known,
+                            )
+                        )
                     parts = claims(
-                        warehouse, made, key, form, publication.stated,
+                        warehouse,
+                        made,
+                        key,
+                        form,
+                        publication.stated,
                         csv_safe=publication.csv_safe,
-                    )  # fmt: skip
+                    )
                     cases = files.released_cases(dataset, parts)
                     files.write(parts)
                 step("report and manifest")
@@ -371,9 +381,15 @@ def _plans(
     if key is not None and dataset.rows:
         k, _ = release_facts(warehouse, release)
         shown = Release(
-            warehouse, dataset, dataset, release.release_id, release.series, release.quarter,
-            release.schema, k,
-        )  # fmt: skip
+            warehouse,
+            dataset,
+            dataset,
+            release.release_id,
+            release.series,
+            release.quarter,
+            release.schema,
+            k,
+        )
         rows = next(plan.query for plan in plans if plan.name == dataset.report_table)
         need_published_pseudonyms(shown, rows, key)
     return plans

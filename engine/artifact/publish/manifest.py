@@ -218,9 +218,14 @@ def read_stated(dataset: Dataset, told: Mapping[str, Any]) -> Stated:
 
 
 def claims(
-    warehouse: Warehouse, made: Sequence[Made], key: bytes | None, form: Format, stated: Stated, *,
+    warehouse: Warehouse,
+    made: Sequence[Made],
+    key: bytes | None,
+    form: Format,
+    stated: Stated,
+    *,
     csv_safe: bool = False,
-) -> list[Manifest]:  # fmt: skip
+) -> list[Manifest]:
     """What is claimed of each quarter, before there are files that it could vouch for.
 
     Args:

@@ -128,9 +128,13 @@ def policy_verdict(
     suppresses = "theta_bounds" in manifest.parameters
     what = "withheld cases or such as lost a value" if suppresses else "withheld cases"
     text = WITHIN.format(
-        quarter=quarter, theta=theta, withheld=withheld, what=what, hidden=hidden,
+        quarter=quarter,
+        theta=theta,
+        withheld=withheld,
+        what=what,
+        hidden=hidden,
         values=len(values),
-    )  # fmt: skip
+    )
     return [], [text]
 
 

@@ -293,8 +293,10 @@ def add_artifact(
         {"artifact": number, "terms": terms, "nums": nums, "dens": dens},
     )
     facts = {
-        "artifact": number, "version": manifest.artifact_version, "term_key": manifest.term_key,
-    }  # fmt: skip
+        "artifact": number,
+        "version": manifest.artifact_version,
+        "term_key": manifest.term_key,
+    }
     run_step(con, "artifact/artifact_rows", facts)
 
 

@@ -160,8 +160,9 @@ def _exact_faults(
     roots: list[exp.Expr] = [exp.false()]
     wide: list[exp.Expr] = []
     for attribute in manifest.attributes:
-        ends = [column(c.name, "t") for c in manifest.reports.columns
-                if c.attribute == attribute.name]  # fmt: skip
+        ends = [
+            column(c.name, "t") for c in manifest.reports.columns if c.attribute == attribute.name
+        ]
         if attribute.kind == "numeric":
             low, high = ends
             there.append(low.copy().is_(exp.null()).not_())
@@ -186,13 +187,15 @@ def _exact_faults(
         exp.Filter(
             this=exp.Count(this=exp.Distinct(expressions=[case.copy()])),
             expression=exp.Where(
-                this=exp.and_(base.copy(), exp.LTE(this=exp.paren(number_wide.copy()),
-                                                   expression=exp.convert(most)))
+                this=exp.and_(
+                    base.copy(),
+                    exp.LTE(this=exp.paren(number_wide.copy()), expression=exp.convert(most)),
+                )
             ),
         )
         for most in (0, 1)
         for base in (sure, known)
-    ]  # fmt: skip
+    ]
     asked = exp.select(*counts).from_(temporary(loaded(manifest.reports.name), alias="t"))
     (found,) = con.execute(asked.sql("duckdb")).fetchall()
     total = max(manifest.counts.released_cases, 1)

@@ -145,11 +145,23 @@ UNREBUILT_PAGE = (
 )
 
 
-SHOWN_FIGURES = frozenset({
-    "theta", "epsilon", "m", "l", "term_k", "term_cases", "item_cases", "terms_inferred",
-    "term_key", "released_cases", "released_reports", "union_below_k_percent",
-    "union_one_candidate_percent",
-})  # fmt: skip
+SHOWN_FIGURES = frozenset(
+    {
+        "theta",
+        "epsilon",
+        "m",
+        "l",
+        "term_k",
+        "term_cases",
+        "item_cases",
+        "terms_inferred",
+        "term_key",
+        "released_cases",
+        "released_reports",
+        "union_below_k_percent",
+        "union_one_candidate_percent",
+    }
+)
 """Of a manifest's parameters and counts, the numbers that some check compares with the rows, or
 with what the artifact says elsewhere and would have to be forged as well. All others are named."""
 _NUMBER = re.compile(r"-?[0-9]+([./][0-9]+)?")

@@ -181,10 +181,11 @@ def verify(
                 manifests = [manifest for _, manifest in read]
                 cannot += windows_left(manifests, [m for m in manifests if m not in strangers])
             cannot += [
-                HISTORY.format(quarter=m.quarter, earlier=history_of(m)) if ids_join(m)
+                HISTORY.format(quarter=m.quarter, earlier=history_of(m))
+                if ids_join(m)
                 else IDS_PER_QUARTER.format(quarter=m.quarter)
                 for m in strangers
-            ]  # fmt: skip
+            ]
             cannot += anew
         cannot += [NEW_IDS.format(quarter=m.quarter) for _, m in read[1:] if ids_join(m)]
         cannot += [
@@ -256,9 +257,12 @@ def _total_faults(con: duckdb.DuckDBPyConnection, manifest: RangeManifest) -> li
 
 
 def _verify_part(
-    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, place: str,
+    con: duckdb.DuckDBPyConnection,
+    folder: Path,
+    manifest: Manifest,
+    place: str,
     beside: Sequence[Check],
-) -> _Part:  # fmt: skip
+) -> _Part:
     """What one quarter of an artifact shows, unless its files hold what is not declared.
 
     ``beside``: the checks of the whole artifact, that of what its files hold last.
@@ -301,9 +305,12 @@ def _verify_part(
 
 
 def _check_claims(
-    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, trees: Trees,
+    con: duckdb.DuckDBPyConnection,
+    folder: Path,
+    manifest: Manifest,
+    trees: Trees,
     checks: list[Check],
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """Add the checks of what the manifest says was declared; return what is left unproved."""
     unproved = (
         [INVISIBLE_CHARACTERS.format(quarter=manifest.quarter)]
