@@ -41,7 +41,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "srsql"
 FOLDERS = ("engine", "schemas", "sql_macros", "udfs")
 COMPILED = {"njit", "leaf", "jit", "vectorize", "guvectorize"}
-FREE_OF_LIMITS = ("cli.py", "engine/api.py", "engine/api/", "engine/extras/study/study.py")
+FREE_OF_LIMITS = ("cli.py", "engine/api/", "engine/extras/study/study.py")
 """Where a function may have as many parameters as a person can give options."""
 NO_TABLES = {"srsql_artifact", "srsql_copy", "srsql_data", "srsql_warehouse"}
 MADE = re.compile(
