@@ -10,6 +10,15 @@ from srsql.version import __version__
 if TYPE_CHECKING:
     from srsql.engine.api.analyst import Artifact, open_artifact
     from srsql.engine.api.engine import Engine
+    from srsql.engine.api.options import (
+        Bounds,
+        Counting,
+        ForeignTable,
+        Ingestion,
+        Presence,
+        Publication,
+        Waivers,
+    )
     from srsql.engine.artifact.verify.verify import verify
     from srsql.engine.errors import SrsqlError
     from srsql.engine.extras.spark.carrier import SparkCarrier
@@ -19,9 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Artifact",
+    "Bounds",
+    "Counting",
     "Engine",
+    "ForeignTable",
+    "Ingestion",
+    "Presence",
+    "Publication",
     "SparkCarrier",
     "SrsqlError",
+    "Waivers",
     "__version__",
     "as_frame",
     "install",
@@ -32,9 +48,16 @@ __all__ = [
 
 _PLACES = {
     "Artifact": "api.analyst",
+    "Bounds": "api.options",
+    "Counting": "api.options",
     "Engine": "api.engine",
+    "ForeignTable": "api.options",
+    "Ingestion": "api.options",
+    "Presence": "api.options",
+    "Publication": "api.options",
     "SparkCarrier": "extras.spark.carrier",
     "SrsqlError": "errors",
+    "Waivers": "api.options",
     "as_frame": "store.frames",
     "install": "store.definitions",
     "open_artifact": "api.analyst",

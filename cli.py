@@ -127,7 +127,7 @@ def ingest(paths: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> 
 
 
 @cli.command()
-@options_of("release")
+@options_of("release.make")
 @options_in("release.request", "release_parameters")
 @click.option("--confirm", is_flag=True, help="Expose the draft of this quarter.")
 @click.option(
@@ -140,9 +140,14 @@ def ingest(paths: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> 
 )
 @warehouse
 def release(
-    quarter: str, dataset: str | None, confirm: bool, db: Path, as_json: bool,
-    sources: tuple[Path, ...], **options: Any,
-) -> None:  # fmt: skip
+    quarter: str,
+    dataset: str | None,
+    confirm: bool,
+    db: Path,
+    as_json: bool,
+    sources: tuple[Path, ...],
+    **options: Any,
+) -> None:
     """Anonymize one quarter, or a range FIRST:LAST, into views.
 
     What is not given is as the series was made, in a new series the default.
@@ -162,13 +167,15 @@ def release(
     with progress_shown() as progress, _engine(file, read_only=False) as engine:
         if confirm:
             asked = {name: options[name] for name in show_release.CONFIRMED}
-            made: Any = engine.confirm(quarter, dataset=dataset, **given(asked))
+            made: Any = engine.release.confirm(quarter, dataset=dataset, **given(asked))
         elif is_range(quarter):
-            made = engine.release_range(
+            made = engine.release.make_range(
                 quarter, sources=sources, dataset=dataset, progress=progress, **chosen(options)
             )
         else:
-            made = engine.release(quarter, dataset=dataset, progress=progress, **chosen(options))
+            made = engine.release.make(
+                quarter, dataset=dataset, progress=progress, **chosen(options)
+            )
     show_release.warn_of_ids(made)
     show_release.warn_of_columns(made)
     show(made, as_json, show_release.made_parts(made, options["audience"]))
@@ -181,7 +188,7 @@ def series() -> None:
 
 @series.command()
 @click.argument("name")
-@options_of("create_series")
+@options_of("series.create")
 @options_in("release.series_commands", "new_series_options")
 @warehouse
 def create(name: str, db: Path, as_json: bool, **options: Any) -> None:
@@ -189,26 +196,26 @@ def create(name: str, db: Path, as_json: bool, **options: Any) -> None:
     from srsql.engine.console import release as show_release
 
     with _engine(existing(db), read_only=False) as engine:
-        made = engine.create_series(name, **chosen(options))
+        made = engine.series.create(name, **chosen(options))
     show(made, as_json, show_release.series_parts([made]))
 
 
 @series.command("show")
 @click.argument("name", required=False)
-@options_of("series")
+@options_of("series.show")
 @warehouse
 def show_series(name: str | None, db: Path, as_json: bool, **options: Any) -> None:
     """The parameters of a series, or of all, its quarters, and gaps between them."""
     from srsql.engine.console import release as show_release
 
     with _engine(existing(db), confined=True) as engine:
-        found = engine.series(name, **options)
+        found = engine.series.show(name, **options)
     show(found, as_json, show_release.series_parts(found))
 
 
 @series.command("set")
 @click.argument("name")
-@options_of("set_series")
+@options_of("series.set")
 @options_in("release.series_commands", "series_options")
 @warehouse
 def set_series(name: str, db: Path, as_json: bool, **options: Any) -> None:
@@ -216,70 +223,76 @@ def set_series(name: str, db: Path, as_json: bool, **options: Any) -> None:
     from srsql.engine.console import release as show_release
 
     with _engine(existing(db), read_only=False) as engine:
-        made = engine.set_series(name, **typed(options))
+        made = engine.series.set(name, **typed(options))
     show(made, as_json, show_release.series_parts([made]))
 
 
 @cli.command()
-@options_of("correct")
+@options_of("release.correct")
 @warehouse
 def correct(quarter: str, db: Path, as_json: bool, **options: Any) -> None:
     """Take withdrawn cases out of a released quarter, each with its whole group."""
     from srsql.engine.console import release as show_release
 
     with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
-        made = engine.correct(quarter, progress=progress, **options)
+        made = engine.release.correct(quarter, progress=progress, **options)
     show(made, as_json, show_release.corrected_lines(made))
 
 
 @cli.command()
-@options_of("duplicates")
+@options_of("steward.duplicates")
 @warehouse
 def duplicates(db: Path, as_json: bool, **options: Any) -> None:
     """Search for cases that may be one person (record linkage by splink); the pairs are kept."""
     from srsql.engine.console import release as show_release
 
     with progress_shown() as progress, _engine(existing(db), read_only=False) as engine:
-        found = engine.duplicates(progress=progress, **given(options))
+        found = engine.steward.duplicates(progress=progress, **given(options))
     show(found, as_json, show_release.duplicates_parts(found))
 
 
 @cli.command()
 @click.argument("ids", nargs=-1, required=True)
-@options_of("lookup")
+@options_of("steward.lookup")
 @warehouse
 def lookup(ids: tuple[str, ...], db: Path, as_json: bool, **options: Any) -> None:
     """The case behind a pseudonym, or with --case the pseudonyms of a case: for the steward."""
     from srsql.engine.console import release as show_release
 
     with _engine(existing(db), confined=True) as engine:
-        found = engine.lookup(ids, **options)
+        found = engine.steward.lookup(ids, **options)
     show(found, as_json, show_release.looked_up_parts(found))
 
 
 @cli.command()
-@options_of("explain")
+@options_of("steward.explain")
 @warehouse
 def explain(quarter: str, db: Path, as_json: bool, **options: Any) -> None:
     """Why a case has its region and group, or is withheld: for the steward alone."""
     from srsql.engine.console import audit as show_audit
 
     with _engine(existing(db), confined=True) as engine:
-        found = engine.explain(quarter, **options)
+        found = engine.steward.explain(quarter, **options)
     show(found, as_json, show_audit.explained_parts(found))
 
 
 @cli.command("forget")
 @click.argument("cases", nargs=-1)
 @click.option("--file", type=click.Path(path_type=Path), help="File with one case id a line.")
-@options_of("forget", "reason", "dry_run", "dataset")
+@options_of("steward.forget", "reason", "dry_run", "dataset")
 @click.option("--receipt", type=click.Path(path_type=Path), help="File (JSON) for the receipt.")
 @click.option("--rebuild", is_flag=True, help="Only write the file anew, after corrections.")
 @warehouse
 def forget_cases(
-    cases: tuple[str, ...], file: Path | None, reason: str | None, receipt: Path | None,
-    rebuild: bool, db: Path, as_json: bool, **options: Any,
-) -> None:  # fmt: skip
+    cases: tuple[str, ...],
+    file: Path | None,
+    reason: str | None,
+    receipt: Path | None,
+    rebuild: bool,
+    db: Path,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Erase patients from the warehouse and say what was erased, what stays and what is stale."""
     from srsql.engine.console import upkeep as show_upkeep
 
@@ -287,31 +300,35 @@ def forget_cases(
     kept = show_upkeep.kept_receipt(receipt)
     with _engine(existing(db), read_only=False) as engine, kept as keep:
         if rebuild:
-            engine.rebuild()
+            engine.steward.rebuild()
             return show({"path": str(db), "rebuilt": True}, as_json, [f"{db} was written anew"])
         ids = [*cases, *(show_upkeep.listed_ids(file) if file else [])]
-        made = engine.forget(ids, reason=reason, **given(options))
+        made = engine.steward.forget(ids, reason=reason, **given(options))
         keep(made)
     show(made, as_json, show_upkeep.receipt_parts(made))
 
 
 @cli.command()
-@options_of("backup")
+@options_of("steward.backup")
 @warehouse
 def backup(to: Path, db: Path, as_json: bool) -> None:
     """Copy the warehouse to a new file, consistent and checked."""
     from srsql.engine.console import upkeep as show_upkeep
 
     with _engine(existing(db)) as engine:
-        made = engine.backup(to)
+        made = engine.steward.backup(to)
     show(made, as_json, [show_upkeep.backup_line(made)])
 
 
 @cli.command(name="restore")
-@click.option("--from", "source", type=click.Path(path_type=Path), required=True,
-              help="Backup to restore.")  # fmt: skip
-@click.option("--without-forgotten", is_flag=True,
-              help="No warehouse is left that tells who was forgotten since.")  # fmt: skip
+@click.option(
+    "--from", "source", type=click.Path(path_type=Path), required=True, help="Backup to restore."
+)
+@click.option(
+    "--without-forgotten",
+    is_flag=True,
+    help="No warehouse is left that tells who was forgotten since.",
+)
 @warehouse
 def restore_warehouse(source: Path, without_forgotten: bool, db: Path, as_json: bool) -> None:
     """Put a backup in the place of the warehouse; whoever was forgotten since stays forgotten."""
@@ -319,13 +336,18 @@ def restore_warehouse(source: Path, without_forgotten: bool, db: Path, as_json: 
     from srsql.engine.steward.restore import restore
     from srsql.engine.store.database_file import Limits
 
-    made = restore(db, source, without_forgotten=without_forgotten, wait=sessions.session_wait(),
-                   limits=Limits(**limits_given()))  # fmt: skip
+    made = restore(
+        db,
+        source,
+        without_forgotten=without_forgotten,
+        wait=sessions.session_wait(),
+        limits=Limits(**limits_given()),
+    )
     show(made, as_json, show_upkeep.restored_parts(made))
 
 
 @cli.command()
-@options_of("metrics")
+@options_of("audit.metrics")
 @artifacts
 @warehouse
 def metrics(
@@ -338,16 +360,16 @@ def metrics(
     series = options["series"]
     stale = []
     with _asked(folders, db, options) as engine:
-        rows = engine.metrics(quarter, **given(options))
+        rows = (engine if folders else engine.audit).metrics(quarter, **given(options))
         series = engine.series if folders else series
         if not folders:
-            stale = engine.stale(quarter=quarter, series=series, dataset=options["dataset"])
+            stale = engine.release.stale(quarter=quarter, series=series, dataset=options["dataset"])
     show_upkeep.warn_of_stale(stale)
     show(rows, as_json, show_measures.metrics_parts(rows, f"{quarter}, series {series}"))
 
 
 @cli.command()
-@options_of("report")
+@options_of("artifact.report")
 @given_by("console.release", "report_option")
 @warehouse
 def report(
@@ -358,7 +380,7 @@ def report(
     from srsql.engine.report.report import file_name, write_report
 
     with progress_shown(), _engine(existing(db), confined=True) as engine:
-        made = engine.report(quarter, public=public, **options)
+        made = engine.artifact.report(quarter, public=public, **options)
     file = file or Path(file_name(made))
     written = write_report(made, file)
     document = show_release.report_document(made, file, written)
@@ -391,8 +413,9 @@ def migrate_warehouse(db: Path, as_json: bool) -> None:
 
 @cli.command(name="lake")
 @click.option("--check", is_flag=True, help="Hold every byte against the digests of the catalog.")
-@click.option("--moved-to", type=click.Path(path_type=Path),
-              help="Folder that the lake was moved to.")  # fmt: skip
+@click.option(
+    "--moved-to", type=click.Path(path_type=Path), help="Folder that the lake was moved to."
+)
 @warehouse
 def lake_of_warehouse(check: bool, moved_to: Path | None, db: Path, as_json: bool) -> None:
     """What lies in the lake of the warehouse, whether it is whole, or where it is now."""
@@ -401,31 +424,39 @@ def lake_of_warehouse(check: bool, moved_to: Path | None, db: Path, as_json: boo
     from srsql.engine.store.database_file import Limits
 
     with progress_shown():
-        found = look_at_lake(existing(db), check=check, moved_to=moved_to,
-                             limits=Limits(**limits_given()),
-                             wait=sessions.session_wait())  # fmt: skip
+        found = look_at_lake(
+            existing(db),
+            check=check,
+            moved_to=moved_to,
+            limits=Limits(**limits_given()),
+            wait=sessions.session_wait(),
+        )
     show(found, as_json, show_upkeep.lake_parts(found, check=check, moved=moved_to is not None))
 
 
 @cli.command()
-@options_of("publish")
+@options_of("artifact.publish")
 @warehouse
 def publish(quarter: str, to: Path, db: Path, as_json: bool, **options: Any) -> None:
     """Write the artifact that leaves the house: released rows, manifest, hashes."""
     from srsql.engine.console import release as show_release
 
     with progress_shown() as progress, _engine(existing(db)) as engine:
-        made = engine.publish(quarter, to, progress=progress, **options)
+        made = engine.artifact.publish(quarter, to, progress=progress, **options)
     show(made, as_json, show_release.published_parts(made))
 
 
 @cli.command()
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--public-key", type=click.Path(path_type=Path), help="Key that signed them (PEM).")
-@given_by("console.release", "page_option")
+@given_by("console.release", "page_options")
 @json_option
 def verify(
-    folders: tuple[Path, ...], public_key: Path | None, page: Path | None, as_json: bool
+    folders: tuple[Path, ...],
+    public_key: Path | None,
+    page: Path | None,
+    parquet_reader: Path | None,
+    as_json: bool,
 ) -> None:
     """Check artifacts from their folders alone: exit 0 passed, 1 unsafe, 2 no artifact.
 
@@ -438,8 +469,11 @@ def verify(
     if page is not None:
         if folders or public_key is not None:
             raise click.UsageError("--page writes a page and checks nothing: give it alone")
-        show({"file": str(write_verifier_page(page))}, as_json, [show_release.page_line(page)])
+        written = write_verifier_page(page, parquet_reader)
+        show({"file": str(written)}, as_json, [show_release.page_line(written)])
         return
+    if parquet_reader is not None:
+        raise click.UsageError("--parquet-reader belongs to --page FILE: give both")
     if not folders:
         raise click.UsageError("give the folders of artifacts, or --page FILE")
     with progress_shown():
@@ -452,14 +486,14 @@ def verify(
 @cli.command("import-release")
 @click.argument("file", type=click.Path(path_type=Path))
 @given_by("console.audit", "map_option")
-@options_of("import_release")
+@options_of("audit.import_release")
 @warehouse
 def import_release(file: Path, quarter: str, db: Path, as_json: bool, **options: Any) -> None:
     """Register somebody else's released table (CSV or Parquet), to audit or attack it."""
     from srsql.engine.console import audit as show_audit
 
     with progress_shown(), _engine(db, read_only=False) as engine:
-        imported = engine.import_release(file, quarter, **options)
+        imported = engine.audit.import_release(file, quarter, **options)
     show(imported, as_json, show_audit.imported_lines(imported))
 
 
@@ -467,7 +501,7 @@ def import_release(file: Path, quarter: str, db: Path, as_json: bool, **options:
 @click.option(
     "--qid", "qids", multiple=True, help="What the attacker knows, such as age=37; may be repeated."
 )
-@options_of("attack")
+@options_of("audit.attack")
 @warehouse
 def attack(quarter: str, qids: tuple[str, ...], db: Path, as_json: bool, **options: Any) -> None:
     """Play one attacker: candidates, exclusion sets, what is inferred."""
@@ -475,12 +509,12 @@ def attack(quarter: str, qids: tuple[str, ...], db: Path, as_json: bool, **optio
 
     known = show_audit.known_values(qids)
     with _engine(existing(db), confined=True) as engine:
-        played = engine.attack(quarter, known, **options)
+        played = engine.audit.attack(quarter, known, **options)
     show(played, as_json, show_audit.attack_lines(played))
 
 
 @cli.command()
-@options_of("audit")
+@options_of("audit.run")
 @warehouse
 def audit(db: Path, as_json: bool, **options: Any) -> None:
     """Attack every case of a series, or of all: exit 0 safe, 1 unsafe, 2 could not run."""
@@ -488,9 +522,9 @@ def audit(db: Path, as_json: bool, **options: Any) -> None:
     from srsql.engine.console import upkeep as show_upkeep
 
     with progress_shown() as progress, _engine(existing(db), confined=True) as engine:
-        found = engine.audit(evidence=show_audit.EVIDENCE, progress=progress, **given(options))
+        found = engine.audit.run(evidence=show_audit.EVIDENCE, progress=progress, **given(options))
         asked = {name: options[name] for name in ("quarter", "dataset", "series")}
-        stale = engine.stale(**asked if not options["all_series"] else {})
+        stale = engine.release.stale(**asked if not options["all_series"] else {})
     show_upkeep.warn_of_stale(stale)
     show(found, as_json, show_audit.parts_of(found, kept=options["kept"]))
     if not found.safe:
@@ -498,7 +532,7 @@ def audit(db: Path, as_json: bool, **options: Any) -> None:
 
 
 @cli.command(cls=SignalsCommand)
-@options_of("signals")
+@options_of("signals.find")
 @given_by("console.field_signals", "ways")
 @csv_option
 @artifacts
@@ -513,14 +547,15 @@ def signals(
     --with-drug the interaction of two drugs; with --likelihood a drug over all reactions; with
     --export files for other tools.
     """
-    from srsql.engine.api.engine import Engine
     from srsql.engine.console import field_signals as show_field
     from srsql.engine.console import measures as show_measures
 
     way = show_field.way_of(options)
     show_field.need_part(way)
-    with _asked(folders, db, options) as engine:
-        answer = way.ask(engine, Engine, options) if way else engine.signals(**options)
+    with _asked(folders, db, options) as found:
+        find = found.signals if folders else found.signals.find
+        calls = found if folders else found.signals
+        answer = way.ask(calls, options) if way else find(**options)
     if way:
         parts, rows = way.parts(answer), way.rows(answer)
     else:
@@ -530,47 +565,53 @@ def signals(
 
 @cli.command()
 @click.argument("sql")
-@options_of("query")
+@options_of("query.ask")
 @click.option("--show-sql", is_flag=True, help="Print the rewritten statement, too.")
 @csv_option
 @artifacts
 @warehouse
 def query(
-    sql: str, show_sql: bool, csv_file: Path | None, folders: tuple[Path, ...], db: Path,
-    as_json: bool, **options: Any,
-) -> None:  # fmt: skip
+    sql: str,
+    show_sql: bool,
+    csv_file: Path | None,
+    folders: tuple[Path, ...],
+    db: Path,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Answer a COUNT over the original tables from the released views, with bounds."""
     from srsql.engine.console import measures as show_measures
 
-    with _asked(folders, db, options) as engine:
-        answer = engine.query(sql, **options)
+    with _asked(folders, db, options) as found:
+        ask = found.query if folders else found.query.ask
+        answer = ask(sql, **options)
     parts = show_measures.answer_parts(answer, show_sql=show_sql)
     show(answer, as_json, parts, csv_of(csv_file, [answer.columns, *answer.rows]))
 
 
 @cli.command()
-@options_of("drugs")
+@options_of("query.drugs")
 @artifacts
 @warehouse
 def drugs(level: str, folders: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> None:
     """What a dictionary calls the names of drugs or terms, and which it lacks, by cases."""
     from srsql.engine.console import measures as show_measures
 
-    with _asked(folders, db, options) as engine:
-        found = engine.drugs(level, **options)
+    with _asked(folders, db, options) as asked:
+        found = (asked if folders else asked.query).drugs(level, **options)
     show(found, as_json, show_measures.coverage_parts(found))
 
 
 @cli.command()
-@options_of("spellings")
+@options_of("query.spellings")
 @artifacts
 @warehouse
 def spellings(folders: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> None:
     """The terms that reports spell in several ways, with the cases of each spelling."""
     from srsql.engine.console import measures as show_measures
 
-    with _asked(folders, db, options) as engine:
-        found = engine.spellings(**options)
+    with _asked(folders, db, options) as asked:
+        found = (asked if folders else asked.query).spellings(**options)
     show(found, as_json, show_measures.spellings_parts(found))
 
 
@@ -588,33 +629,47 @@ def read_dictionary(paths: tuple[Path, ...], to: Path | None, as_json: bool) -> 
 
 
 @cli.command()
-@options_of("Study.compare", "quarters")
+@options_of("study.compare", "quarters")
 @given_by("console.study", "models_option")
 @options_in("extras.study.grid", "grid_parameters")
 @given_by("console.study", "rule_options")
-@folder_option("Study.compare", "srsql-compare")
-@options_of("Study.compare", "jobs", "csv_safe", "dataset")
+@folder_option("study.compare", "srsql-compare")
+@options_of("study.compare", "jobs", "csv_safe", "dataset")
 @warehouse
 def compare(
-    quarters: str, folder: Path, db: Path, as_json: bool, jobs: int | None, dataset: str | None,
-    csv_safe: bool, **options: Any,
-) -> None:  # fmt: skip
+    quarters: str,
+    folder: Path,
+    db: Path,
+    as_json: bool,
+    jobs: int | None,
+    dataset: str | None,
+    csv_safe: bool,
+    **options: Any,
+) -> None:
     """Measure a grid of models and parameters; a second run does what is missing."""
     from srsql.engine.console import study as show_study
     from srsql.engine.extras.study.grid import Grid
 
     rules = show_study.rules_of(options)
     with progress_shown() as progress, _engine(existing(db)) as engine:
-        made = engine.compare(quarters, Grid(**given(options)), folder, rules=rules, jobs=jobs,
-                              csv_safe=csv_safe, dataset=dataset, progress=progress)  # fmt: skip
+        made = engine.compare(
+            quarters,
+            Grid(**given(options)),
+            folder,
+            rules=rules,
+            jobs=jobs,
+            csv_safe=csv_safe,
+            dataset=dataset,
+            progress=progress,
+        )
     show(made, as_json, show_study.compared_lines(made))
 
 
 @cli.command()
-@options_of("Study.advise", "quarter", "audience", "max_risk", "max_loss", "max_confidence")
+@options_of("study.advise", "quarter", "audience", "max_risk", "max_loss", "max_confidence")
 @options_in("extras.study.settings", "sweep_parameters")
-@folder_option("Study.advise", "srsql-advise")
-@options_of("Study.advise", "jobs", "csv_safe", "series", "dataset")
+@folder_option("study.advise", "srsql-advise")
+@options_of("study.advise", "jobs", "csv_safe", "series", "dataset")
 @warehouse
 def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) -> None:
     """Recommend model, k, theta and epsilon for the next release of a series."""
@@ -655,9 +710,15 @@ def doctor(folder: Path, as_json: bool) -> None:
 @given_by("console.study", "synth_options")
 @json_option
 def synth(
-    folder: Path, first: str | None, last: str | None, like: str | None, cases: int | None,
-    scale: float | None, seed: int, as_json: bool,
-) -> None:  # fmt: skip
+    folder: Path,
+    first: str | None,
+    last: str | None,
+    like: str | None,
+    cases: int | None,
+    scale: float | None,
+    seed: int,
+    as_json: bool,
+) -> None:
     """Write synthetic quarters, or ISO weeks of them, in the FAERS layout."""
     from srsql.engine.console import study as show_study
     from srsql.engine.extras.synth import quarter_range, synthesize
@@ -679,7 +740,7 @@ def synth(
 def demo(folder: Path, ids: Any, as_json: bool) -> None:
     """First run: a synthetic series in DIR, released and measured."""
     from srsql.engine.console import study as show_study
-    from srsql.engine.extras.demo import run_demo
+    from srsql.engine.extras.demo.demo import run_demo
 
     with progress_shown() as progress:
         made = run_demo(folder, progress, ids, sessions.session_wait())

@@ -80,7 +80,7 @@ def measured(path: Path, periods: str, series: str, options: dict[str, Any]) -> 
     with Engine(path) as engine:
         ((reports,),) = engine.sql("SELECT count(*) FROM raw_faers.demo")
         began = process_time()
-        made = engine.release_range(
+        made = engine.release.make_range(
             periods, series=series, seed=1, on_infeasible="withhold", allow_linkable=True, **options
         )
         seconds = process_time() - began

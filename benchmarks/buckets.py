@@ -90,7 +90,7 @@ def merged(folder: Path, limit: str) -> tuple[str, float]:
     with Engine(folder / "w.duckdb") as engine, LocalWorkers(1, limit) as workers:
         watched = Watched(workers)
         try:
-            engine.release(QUARTER, model="ms", seed=1, carrier=watched, progress=told)
+            engine.release.make(QUARTER, model="ms", seed=1, carrier=watched, progress=told)
         except MergedError:
             return f"{watched.peak:.0f}", perf_counter() - began
         except WarehouseError as error:

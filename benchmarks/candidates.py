@@ -52,7 +52,7 @@ def measured(
             began = process_time()
             shown, clusters, targets = released(engine, SOURCES[name], quarter, k, m)
             made = process_time() - began
-            engine.publish(quarter, to=Path(folder) / "out")
+            engine.artifact.publish(quarter, to=Path(folder) / "out")
         checks = verify(Path(folder) / "out")
     if sample is not None:
         drawn = random.Random(k).sample(sorted(targets, key=str), sample)

@@ -112,7 +112,7 @@ class Series:
         if not self.has("release", quarter):
             audit = StageWatch("audit")
             with self.measured(quarter, "release"):
-                self.engine.release(quarter, seed=1, progress=audit, **self.options)
+                self.engine.release.make(quarter, seed=1, progress=audit, **self.options)
             self.keep(quarter, "audit in release", (audit.seconds, audit.cpu, peak_mib()))
 
     def take_ahead(self, quarters: Sequence[str], folder: Path) -> None:
@@ -129,7 +129,7 @@ class Series:
             self.engine.con.execute("DELETE FROM benchmark.stage WHERE stage = 'audit in full'")
             turns = Turns(self)
             ends = f"{quarters[0]}:{quarters[-1]}"
-            self.engine.release_range(
+            self.engine.release.make_range(
                 ends, sources=[folder], seed=1, progress=turns, **self.options
             )
             turns("")
@@ -138,7 +138,7 @@ class Series:
         """Audit the series in full, with this quarter as its last."""
         self.engine.con.execute("DELETE FROM benchmark.stage WHERE stage = 'audit in full'")
         with self.measured(quarter, "audit in full"):
-            found = self.engine.audit()
+            found = self.engine.audit.run()
         if not found.safe:
             raise SystemExit("the audit found somebody in danger: figures of it mean nothing")
 

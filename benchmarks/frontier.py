@@ -53,7 +53,7 @@ class Setting:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What ``Engine.release`` is asked."""
+        """What ``Engine.release.make`` is asked."""
         found = {"model": MODEL, "k": self.k, "seed": 1, "on_infeasible": "withhold"}
         apart = {"terms": "disassociate", "term_attributes": "all", "m": self.m}
         return found if self.cases is None else found | apart | {"term_cases": self.cases}

@@ -134,7 +134,7 @@ def command(arguments: list[str]) -> None:
         Engine(Path(folder) / "warehouse.duckdb") as engine,
     ):
         engine.ingest(options.source, allow_incomplete=True)
-        engine.release(
+        engine.release.make(
             options.quarter, k=options.k, seed=1, terms="disassociate", ids="original",
             on_infeasible="withhold",
         )  # fmt: skip

@@ -58,7 +58,7 @@ def series(folder: Path, quarters: list[str], cases: int) -> dict[str, list[floa
             engine.ingest([path])
         for quarter in quarters:
             began = process_time()
-            made = engine.release(quarter, model="ppms++", k=5, theta="0.4", seed=1)
+            made = engine.release.make(quarter, model="ppms++", k=5, theta="0.4", seed=1)
             for stage, seconds in made.seconds.items():
                 found.setdefault(stage, []).append(seconds)
             found.setdefault("all stages", []).append(sum(made.seconds.values()))

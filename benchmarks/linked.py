@@ -181,7 +181,7 @@ def command(arguments: list[str]) -> None:
                 for linked in (False, True):
                     series = f"{'linked' if linked else 'apart'}{number}"
                     link = {"link_quarters": True} if linked else {}
-                    engine.release_range(
+                    engine.release.make_range(
                         asked.quarters, model=model, series=series, **options, **link
                     )
                     for cells in rows_of(

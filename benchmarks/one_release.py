@@ -29,7 +29,7 @@ def run(task: dict[str, str]) -> dict[str, float]:
         moments.append(perf_counter())
         engine.ingest([task["file"]], period=QUARTER)
         moments.append(perf_counter())
-        engine.release(
+        engine.release.make(
             QUARTER, model=task["model"], k=int(task["k"]), seed=1, on_infeasible="withhold"
         )
         moments.append(perf_counter())

@@ -82,7 +82,7 @@ def command(arguments: Sequence[str]) -> None:
         for number, options in enumerate(settings(asked)):
             for period in periods:
                 watch = StageWatch("grouping")
-                made = engine.release(
+                made = engine.release.make(
                     period, series=f"parts{number}", seed=1, ids="original", progress=watch,
                     on_infeasible="withhold", allow_linkable=True, **options,
                 )  # fmt: skip

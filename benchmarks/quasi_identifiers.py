@@ -110,7 +110,7 @@ def compare_sets(source: Path, quarter: str, all_k: Sequence[int]) -> None:
             engine.ingest([source], dataset=dataset)
             for k in all_k:
                 start = process_time()
-                told = engine.release(
+                told = engine.release.make(
                     quarter, k=k, seed=1, model=MODEL_OF_SETS, series=SERIES.format(k=k),
                     dataset=Path(dataset).stem, allow_linkable=True,
                 ).manifest  # fmt: skip
@@ -134,7 +134,7 @@ def kept_signals(engine: Engine, quarter: str, series: str) -> str:
     cases, and of those of women from 65 years on."""
     cells = []
     for condition in ({}, {"sex": "F", "min_age": 65}):
-        found = engine.signals(
+        found = engine.signals.find(
             every_pair=True, quarter=quarter, series=series, roles=["all"], **condition
         ).signals
         for criterion in CRITERIA:
@@ -146,12 +146,12 @@ def kept_signals(engine: Engine, quarter: str, series: str) -> str:
 def measure(engine: Engine, quarter: str, count: int, k: int, *, signals: bool) -> str:
     """Release the quarter, audit the series, measure it, ask a question: one row of the table."""
     series = SERIES.format(k=k)
-    made = engine.release(quarter, k=k, seed=1, series=series, allow_linkable=True)
+    made = engine.release.make(quarter, k=k, seed=1, series=series, allow_linkable=True)
     taken = []
     for call in (
-        lambda: engine.audit(series=series),
-        lambda: engine.metrics(quarter, series=series),
-        lambda: engine.query(
+        lambda: engine.audit.run(series=series),
+        lambda: engine.audit.metrics(quarter, series=series),
+        lambda: engine.query.ask(
             "SELECT count(DISTINCT caseid) FROM demo WHERE age > 60 AND sex = 'F'",
             quarter=quarter, series=series,
         ),

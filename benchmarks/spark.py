@@ -158,7 +158,7 @@ def _released(
             carried: dict[str, Any] = {} if which == "here" else {"carrier": counting}
             with Engine(file, dataset=asked.dataset) as engine:
                 began = perf_counter()
-                made = engine.release(
+                made = engine.release.make(
                     period, model=model, seed=1, date="2026-01-01", progress=watch,
                     **options, **carried,
                 )  # fmt: skip

@@ -169,7 +169,7 @@ def released(
         Engine(Path(shutil.copy(source, Path(name) / "stay.duckdb"))) as engine,
     ):
         began = process_time()
-        engine.release_range(
+        engine.release.make_range(
             quarters, model=model, k=k, seed=1, on_infeasible="withhold", **options
         )
         yield engine, process_time() - began
@@ -177,7 +177,7 @@ def released(
 
 def danger(engine: Engine, attacks: Sequence[str]) -> tuple[list[float], int | None]:
     """The share of groups in danger at each scope, and targets that exclude themselves."""
-    found = engine.audit(attacks=list(attacks), evidence=0).releases
+    found = engine.audit.run(attacks=list(attacks), evidence=0).releases
     by_scope = {scope: [row for row in found if row.scope == scope] for scope in SCOPES}
     shares = [
         sum(max(row.dig, row.dsg) for row in rows) / max(1, sum(row.groups for row in rows))

@@ -124,7 +124,7 @@ def released(cases: int, asked: argparse.Namespace) -> dict[str, Carried]:
         files = synthesize(folder / "files", [QUARTER], cases=cases)
         with Engine(folder / "w.duckdb") as engine:
             engine.ingest(files, lake=folder / "lake")
-            engine.release(
+            engine.release.make(
                 QUARTER, model="ms", theta="frequency", parts="auto", terms="disassociate",
                 term_attributes=["all"], term_k=asked.term_k, m=2, seed=1, carrier=watched,
                 progress=watched,

@@ -50,7 +50,7 @@ class Kept:
 def measure(engine: Engine, quarter: str, series: str, options: Mapping[str, Any]) -> Kept:
     """Release a quarter to a series of its own, and ask it the workloads."""
     began = process_time()
-    made = engine.release(quarter, series=series, seed=1, allow_linkable=True, **options)
+    made = engine.release.make(quarter, series=series, seed=1, allow_linkable=True, **options)
     seconds = process_time() - began
     rows = measure_terms(engine.warehouse, engine.dataset(), made.release_id)
     are = {row.scope: row.ratio for row in rows if row.measure == "are"}

@@ -91,12 +91,12 @@ def measure(source: Path, warm: Path, options: dict[str, Any], cases: int) -> Me
     with TemporaryDirectory() as folder:
         with Engine(Path(folder) / "warm.duckdb") as engine:
             engine.ingest([warm])
-            engine.release(QUARTER, **options)
+            engine.release.make(QUARTER, **options)
         with Engine(Path(folder) / "rows.duckdb") as engine:
             engine.ingest([source])
             forget_peak()
             stages, began = Stages(), process_time()
-            made = engine.release(QUARTER, progress=stages, **options)
+            made = engine.release.make(QUARTER, progress=stages, **options)
             seconds, peak = process_time() - began, peak_mib()
             stages("end")
             began = process_time()

@@ -96,18 +96,19 @@ def attacked(folder: Path) -> Attacked:
     file = folder / "originals.csv"
     with Engine(folder / "house.duckdb") as house:
         house.ingest([archive])
-        house.release(FIRST, k=K, seed=SEED)
+        house.release.make(FIRST, k=K, seed=SEED)
         house.con.execute(ORIGINALS.format(file=file))
         age, weight, sex, terms = house.sql(TARGET.format(file=file))[0]
         known = {"age": str(age), "wt": str(weight), "sex": sex}
-        after = house.attack(FIRST, known)
+        after = house.audit.attack(FIRST, known)
         listed = house.sql(TERMS.format(file=file))  # published as they are
         held = Counter(term for case, term in listed if str(case) in complete(after))
-        risks = {(row.measure, row.scope): row.ratio for row in house.metrics(FIRST)}
+        risks = {(row.measure, row.scope): row.ratio for row in house.audit.metrics(FIRST)}
     columns = {name: name for name in ("quarter", "age", "wt", "sex")}
     with Engine(folder / "outside.duckdb") as outside:
-        outside.import_release(file, FIRST, columns=columns | {"case": "case_id", "term": "terms"})
-        before = outside.attack(FIRST, known)
+        columns |= {"case": "case_id", "term": "terms"}
+        outside.audit.import_release(file, FIRST, columns=columns)
+        before = outside.audit.attack(FIRST, known)
     alone = risks["one_candidate", "2 of the drugs or terms, worst"]
     assert alone is not None
     return Attacked(known, shown(before), shown(after), terms, max(held.values()), alone)

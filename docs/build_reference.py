@@ -21,7 +21,7 @@ PAGE = Path(__file__).with_name("reference.md")
 PARAMETERS = """\
 ## Parameters of a release
 
-Keywords of `Engine.release`; the option of the command line has hyphens (`--on-infeasible`). A
+Keywords of `Engine.release.make`; the option of the command line has hyphens (`--on-infeasible`). A
 keyword that there is not, or a value of another kind, is an error of one line. Where a name takes
 several, Python takes a list or tuple as well as text with commas.
 

@@ -26,6 +26,7 @@ PAGES = {
     "integrations/dagster/README.md": "integrations/dagster.md",
     "integrations/dbt/README.md": "integrations/dbt.md",
     "integrations/jupysql/artifact.ipynb": "integrations/jupysql.md",
+    "integrations/parquet-reader/README.md": "integrations/parquet-reader.md",
     "integrations/quarto/artifact.qmd": "integrations/quarto.md",
     "docs/notebooks/analyst.ipynb": "notebooks/analyst.md",
     "docs/notebooks/auditor.ipynb": "notebooks/auditor.md",

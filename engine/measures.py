@@ -5,8 +5,8 @@ The entries themselves stand in ``engine/checks/registry.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 Subject = TypeVar("Subject")
@@ -26,18 +26,33 @@ OF_CLASSES = {("suppressed", "chosen")}
 """Measure and scope of suppressed classes, which are not the values that cases gave up."""
 
 
+CELL = "cell"
+"""Key of the metadata of a field that is a column of a table."""
+
+
+def cell(label: str, form: str = "text") -> Mapping[str, tuple[str, str]]:
+    """Metadata of a field of a result that is a column where a terminal shows such results.
+
+    Args:
+        label: the column's title.
+        form: how values are written: ``text``, ``count``, ``number``, ``names``, ``setting`` or
+            ``verdict`` (see ``FORMS`` of the console).
+    """
+    return {CELL: (label, form)}
+
+
 @dataclass(frozen=True)
 class MeasureRow:
     """The uniform row of every check and metric (see ``sql_macros/risk/uniform_row.sql``)."""
 
     release: int
-    measure: str
-    scope: str
-    violating: float | None
-    total: float | None
-    ratio: float | None
-    threshold: float | None
-    passed: bool | None
+    measure: str = field(metadata=cell("measure"))
+    scope: str = field(metadata=cell("scope"))
+    violating: float | None = field(metadata=cell("violating", "number"))
+    total: float | None = field(metadata=cell("total", "number"))
+    ratio: float | None = field(metadata=cell("ratio", "number"))
+    threshold: float | None = field(metadata=cell("threshold", "number"))
+    passed: bool | None = field(metadata=cell("passed", "verdict"))
 
 
 Measure = tuple[Any, ...]

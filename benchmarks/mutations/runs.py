@@ -101,7 +101,7 @@ def run(worlds: Worlds, name: str, mutation: Mutation | None, *, publishes: bool
 def _released(engine: Engine, world: World) -> tuple[str, str]:
     for quarter, options in world.releases:
         try:
-            engine.release(quarter, **options)
+            engine.release.make(quarter, **options)
         except CheckFailedError as error:
             return RELEASE, str(error)
         except SrsqlError as error:
@@ -112,7 +112,7 @@ def _released(engine: Engine, world: World) -> tuple[str, str]:
             [[report_of(case).case] for case in cases],
         )
         try:
-            engine.correct(quarter)
+            engine.release.correct(quarter)
         except CheckFailedError as error:
             return RELEASE, str(error)
     return "", ""
@@ -124,7 +124,7 @@ def _published(
     artifacts: dict[str, list[Path]] = {}
     for series in world.series if world.audits else ():
         try:
-            found = engine.audit(series=series)
+            found = engine.audit.run(series=series)
         except SrsqlError as error:
             return BROKEN, f"{type(error).__name__}: {error}", artifacts
         if not found.safe:
@@ -136,7 +136,7 @@ def _published(
             options["key_file"] = folder / str(options["key_file"])
         try:
             with _plain_pages():
-                engine.publish(quarter, to, series=series, allow_linkable=True, **options)
+                engine.artifact.publish(quarter, to, series=series, allow_linkable=True, **options)
         except SrsqlError as error:
             return PUBLISH, str(error), artifacts
         artifacts.setdefault(series, []).append(to)

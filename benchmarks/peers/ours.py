@@ -108,7 +108,7 @@ def _release(
         parts.append(perf_counter())
         names = ("model", "k", "l", "alpha", "theta", "refine")
         options = {key: task[key] for key in names if key in task}
-        engine.release(QUARTER, seed=1, on_infeasible="withhold", ids="original", **options)
+        engine.release.make(QUARTER, seed=1, on_infeasible="withhold", ids="original", **options)
         parts.append(perf_counter())
         released = engine.con.execute(RELEASED).df()
         parts.append(perf_counter())

@@ -61,7 +61,7 @@ def series_of(engine: Engine, quarters: Sequence[str], options: dict[str, Any]) 
     withheld = given_up = largest = 0
     cases = []
     for quarter in quarters:
-        told = engine.release_range(
+        told = engine.release.make_range(
             f"{quarter}:{quarter}", series=SERIES, progress=watch, ids="original",
             on_infeasible="withhold", allow_linkable=True, **options,
         ).released[0]  # fmt: skip

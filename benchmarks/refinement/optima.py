@@ -231,7 +231,7 @@ def read_records(source: Sequence[Path], dataset: str, missing: str) -> Records:
         Engine(Path(folder) / "warehouse.duckdb", dataset=dataset) as engine,
     ):
         period = engine.ingest(source, allow_incomplete=True)[-1].quarter
-        made = engine.release(
+        made = engine.release.make(
             period, model="ms", k=2, theta="1", seed=1, refine="off", missing=missing, draft=True
         )
         spans = engine.sql(

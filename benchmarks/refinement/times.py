@@ -58,7 +58,7 @@ def stage(engine: Engine, quarter: str, model: str, k: int, effort: str) -> floa
     """Seconds of the grouping stage of a release that does not come about."""
     watch = Until("grouping")
     with suppress(EndedError):
-        engine.release(
+        engine.release.make(
             quarter, model=model, k=k, seed=1, refine=effort, draft=True, series="timed",
             on_infeasible="withhold", progress=watch,
         )  # fmt: skip

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import duckdb
 
-from srsql.engine import api, errors
-from srsql.engine.api.engine import Engine, Name, Word
+from srsql.engine import errors
+from srsql.engine.api.arguments import reads
+from srsql.engine.api.context import Context, dataset_at
+from srsql.engine.api.engine import Engine
+from srsql.engine.api.options import Name, Word
 from srsql.engine.artifact.opened import Opened, opened
 from srsql.engine.catalog.releases import as_newest
 
@@ -27,21 +31,31 @@ if TYPE_CHECKING:
     from srsql.schemas import Dataset
 
 
+@dataclass(frozen=True)
+class _Artifacts(Context):
+    """The rows of artifacts, whose dataset is known."""
+
+    found: Opened = field(kw_only=True)
+
+    def periods_of(self, dataset: Name = None) -> list[str]:
+        """The labels of the periods that the artifacts hold."""
+        return list(self.found.series.schemas)
+
+    def dataset_of(self, quarter: str | None, name: Name) -> Dataset:
+        """The dataset of the artifacts."""
+        return self.found.dataset
+
+    def visible(self, series: str, quarter: str | None, name: Name) -> Dataset:
+        """That dataset as the newest of the artifacts shows it."""
+        return as_newest(self.warehouse, self.found.dataset, self.found.series.name)
+
+
 class _Reader(Engine):
-    """The engine on the rows of artifacts, whose dataset is known."""
+    """The engine on the rows of artifacts."""
 
     def __init__(self, found: Opened) -> None:
-        self.warehouse, self._dataset, self._found = found.warehouse, None, found
-
-    def _periods_of(self, dataset: Name = None) -> list[str]:
-        """The labels of the periods that the artifacts hold."""
-        return list(self._found.series.schemas)
-
-    def _of(self, quarter: str | None, name: Name) -> Dataset:
-        return self._found.dataset
-
-    def _visible(self, series: str, quarter: str | None, name: Name) -> Dataset:
-        return as_newest(self.warehouse, self._found.dataset, self._found.series.name)
+        self.warehouse = found.warehouse
+        self._context = _Artifacts(found.warehouse, found=found)
 
 
 class Artifact:
@@ -58,15 +72,18 @@ class Artifact:
         memory_limit: what the process may take, such as ``"8GB"``, of which DuckDB gets a part.
     """
 
-    @api.reads(errors.ArtifactError)
+    @reads(errors.ArtifactError)
     def __init__(
-        self, *folders: str | Path, dataset: Name = None, threads: int | None = None,
+        self,
+        *folders: str | Path,
+        dataset: Name = None,
+        threads: int | None = None,
         memory_limit: Word = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         for folder in folders:
             if not isinstance(folder, (str, Path)):
                 raise errors.ArtifactError(f"{folder!r} is not the path of a folder")
-        schema = None if dataset is None else api.dataset_at(dataset)
+        schema = None if dataset is None else dataset_at(dataset)
         self._open = ExitStack()
         self._found = self._open.enter_context(
             opened([Path(f) for f in folders], schema, threads=threads, memory_limit=memory_limit)
@@ -113,49 +130,54 @@ class Artifact:
         return self._engine.frame(query, parameters, **options)
 
     def query(self, sql: str, **options: Any) -> Answer:
-        """A question over the original tables, with bounds; options of :meth:`Engine.query`."""
-        return self._engine.query(sql, series=self.series, **self._own(options))
+        """A question over the original tables, with bounds; options of :meth:`QueryCalls.ask`."""
+        return self._engine.query.ask(sql, series=self.series, **self._own(options))
 
     def signals(self, **options: Any) -> Signals:
-        """Signals in what was released; options of :meth:`Engine.signals`."""
+        """Signals in what was released; options of :meth:`SignalCalls.find`."""
         given = self._own(options) | {"released_only": True}
-        return self._engine.signals(series=self.series, **given)
+        return self._engine.signals.find(series=self.series, **given)
 
     def trend(self, drug: str, reaction: str, **options: Any) -> Trend:
-        """A released pair over time; options of :meth:`Engine.trend`."""
+        """A released pair over time; options of :meth:`SignalCalls.trend`."""
         given = self._own(options) | {"released_only": True}
-        return self._engine.trend(drug, reaction, series=self.series, **given)
+        return self._engine.signals.trend(drug, reaction, series=self.series, **given)
 
     def interaction(self, drug: str, with_drug: str, reaction: str, **options: Any) -> Interaction:
-        """Two drugs together with a reaction; options of :meth:`Engine.interaction`."""
+        """Two drugs together with a reaction; options of :meth:`SignalCalls.interaction`."""
         given = self._own(options) | {"released_only": True}
-        return self._engine.interaction(drug, with_drug, reaction, series=self.series, **given)
+        names = (drug, with_drug, reaction)
+        return self._engine.signals.interaction(*names, series=self.series, **given)
 
     def likelihood(self, drug: str, **options: Any) -> LikelihoodTest:
-        """A drug tested over all reactions; options of :meth:`Engine.likelihood`."""
+        """A drug tested over all reactions; options of :meth:`SignalCalls.likelihood`."""
         given = self._own(options) | {"released_only": True}
-        return self._engine.likelihood(drug, series=self.series, **given)
+        return self._engine.signals.likelihood(drug, series=self.series, **given)
 
     def export(self, form: Form, to: str | Path, **options: Any) -> Exported:
-        """The released rows for another tool; options of :meth:`Engine.export`."""
-        return self._engine.export(form, to, series=self.series, **self._own(options))
+        """The released rows for another tool; options of :meth:`SignalCalls.export`."""
+        return self._engine.signals.export(form, to, series=self.series, **self._own(options))
 
     def drugs(self, level: str, **options: Any) -> Coverage:
-        """What a dictionary calls released values; options of :meth:`Engine.drugs`."""
+        """What a dictionary calls released values; options of :meth:`QueryCalls.drugs`."""
         given = self._own(options) | {"released_only": True}
-        return self._engine.drugs(level, series=self.series, **given)
+        return self._engine.query.drugs(level, series=self.series, **given)
 
     def spellings(self, **options: Any) -> Spellings:
-        """Released terms with several spellings; options of :meth:`Engine.spellings`."""
+        """Released terms with several spellings; options of :meth:`QueryCalls.spellings`."""
         given = self._own(options) | {"released_only": True}
-        return self._engine.spellings(series=self.series, **given)
+        return self._engine.query.spellings(series=self.series, **given)
 
-    @api.reads(errors.ArtifactError)
+    @reads(errors.ArtifactError)
     def metrics(
-        self, quarter: Word = None, *, public: bool = True, medical: Name = None,
+        self,
+        quarter: Word = None,
+        *,
+        public: bool = True,
+        medical: Name = None,
         series: Word = None,
-    ) -> list[MeasureRow]:  # fmt: skip
-        """What anybody can measure of a quarter, which need not be named where there is one."""
+    ) -> list[MeasureRow]:
+        """The public measures of a quarter, which need not be named where there is one."""
         from srsql.engine.report.shapes import public_measures  # brings matplotlib with its package
 
         self._own({"series": series})
@@ -185,10 +207,12 @@ class Artifact:
         return options
 
 
-@api.reads(errors.ArtifactError)
+@reads(errors.ArtifactError)
 def open_artifact(
-    *folders: str | Path, dataset: Name = None, threads: int | None = None,
+    *folders: str | Path,
+    dataset: Name = None,
+    threads: int | None = None,
     memory_limit: Word = None,
-) -> Artifact:  # fmt: skip
+) -> Artifact:
     """Open one or several artifacts of one series; see :class:`Artifact`."""
     return Artifact(*folders, dataset=dataset, threads=threads, memory_limit=memory_limit)

@@ -1,7 +1,7 @@
 """What the files of an artifact say of their tables and columns: comments, metadata, union views.
 
 ``publish`` writes it; ``verify`` composes it again and compares, so that no file says anything else
-than the manifest. Nothing of it calls a function or a macro of whoever opens the file.
+than the manifest. Nothing of it calls a function or a macro of the reader.
 """
 
 from __future__ import annotations

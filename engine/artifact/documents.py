@@ -326,11 +326,14 @@ def _stated(manifest: Manifest) -> str:
     named = [
         f"{words}: {told[name]}."
         for name, words in (
-            ("publisher", "Published by"), ("license", "Licence"), ("cite_as", "Cite as"),
-            ("contact", "Questions to"), ("landing_page", "Page"),
+            ("publisher", "Published by"),
+            ("license", "Licence"),
+            ("cite_as", "Cite as"),
+            ("contact", "Questions to"),
+            ("landing_page", "Page"),
         )
         if told.get(name)
-    ]  # fmt: skip
+    ]
     return " ".join(named) + "\n\n" if named else ""
 
 

@@ -8,7 +8,7 @@ documents for catalogues (``extras/catalogues`` writes them), and ``SHA256SUMS``
 
 The signature is Ed25519 (RFC 8032) over ``SHA256SUMS``, and so over every file. Keys are PEM files
 as OpenSSL writes them (``openssl genpkey -algorithm ed25519``, ``openssl pkey -pubout``), and the
-signature is as OpenSSL reads it: anybody can check it without srsql. The library is an extra
+signature is as OpenSSL reads it: it can be checked without srsql. The library is an extra
 (``srsql[sign]``); nothing else needs it.
 
 An artifact of several quarters (``--quarter A:B``) has the rows of all of them in each table, which
@@ -46,8 +46,10 @@ from sqlglot import exp
 
 from srsql.engine.errors import PublishError, VerifyError, one_line
 from srsql.engine.parameters import Access, Format
-from srsql.engine.store.optional import need
+from srsql.engine.store.doors import need
 from srsql.engine.store.statements import column, temporary
+from srsql.schemas import Dataset
+from srsql.schemas.derived import Elapsed, Number, Occurs, Period
 from srsql.schemas.outside import open_plain, read_bytes
 
 if TYPE_CHECKING:
@@ -347,7 +349,7 @@ class Manifest(_Strict):
     model: str
     guarantee: str
     perturbed: bool
-    """Quasi-identifiers are drawn at random: k and thresholds hold for groups nobody can see."""
+    """Quasi-identifiers are drawn at random: k and thresholds hold for unpublished groups."""
     k: Annotated[int, Field(ge=2, lt=2**31, strict=True)]
     attacks: tuple[str, ...]
     """The attacks by joining releases that the model withstands."""
@@ -607,3 +609,27 @@ def signature_faults(folder: Path, public_key: Path) -> list[str]:
     except OSError as error:
         raise VerifyError(f"{folder} cannot be read: {one_line(error)}") from None
     return []
+
+
+def derived_claims(dataset: Dataset) -> tuple[DerivedClaim, ...]:
+    """The rule and the claim of every derived column that is shown.
+
+    Args:
+        dataset: with the tables of which there are rows.
+    """
+    return tuple(
+        DerivedClaim(
+            name=each.name,
+            attributes=tuple(q.name for q in dataset.qid if q.column == each.name)
+            if dataset.rows
+            else (),
+            rule=each.rule,
+            sources=tuple(".".join(place) for place in each.sources),
+            step=each.step if isinstance(each, Period) else None,
+            classes=each.classes if isinstance(each, (Elapsed, Number)) else (),
+            values=each.values if isinstance(each, Occurs) else (),
+            labels=each.labels or (),
+            claim=each.claim,
+        )
+        for each in dataset.told_derived
+    )

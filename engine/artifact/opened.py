@@ -2,7 +2,7 @@
 
 The rows of one or several artifacts of one series go into a database in memory that has nothing
 else, so that questions and signals run on them as they do on the released views of a warehouse,
-with the same answers. Whoever made the artifacts is a stranger: only the files of the closed list
+with the same answers. The maker of the artifacts is a stranger: only the files of the closed list
 are read, each held against its hash, by a connection that opens no other file (see
 ``verify.reading``), and what comes out of it are rows of the declared columns.
 
@@ -132,16 +132,22 @@ def _refuse_mixed(parts: Sequence[Manifest]) -> None:
             raise ArtifactError(f"{quarter} is in two of the artifacts: give one of them")
     for other in parts[1:]:
         for what, one, two in (
-            ("dataset", (first.dataset, first.dataset_version), (other.dataset,
-             other.dataset_version)),
+            (
+                "dataset",
+                (first.dataset, first.dataset_version),
+                (other.dataset, other.dataset_version),
+            ),
             ("series", first.series, other.series),
             ("ids", _ids_of(first), _ids_of(other)),
             ("key of the pseudonyms", first.key_id, other.key_id),
             ("quasi-identifiers", first.attributes, other.attributes),
             ("version of the key of terms", first.term_key, other.term_key),
-            ("tables", {t.name: t.columns for t in first.tables},
-             {t.name: t.columns for t in other.tables}),
-        ):  # fmt: skip
+            (
+                "tables",
+                {t.name: t.columns for t in first.tables},
+                {t.name: t.columns for t in other.tables},
+            ),
+        ):
             if one != two:
                 raise ArtifactError(
                     f"{other.quarter} has another {what} than {first.quarter}: give artifacts of "

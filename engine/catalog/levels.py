@@ -11,7 +11,7 @@ import csv
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from sqlglot import exp
 
 from srsql.engine.catalog.datasets import term_key
 from srsql.engine.errors import LevelError
+from srsql.engine.measures import cell
 from srsql.engine.store.frames import Rows
 from srsql.engine.store.scratch import put_beside
 from srsql.engine.store.statements import column, dotted, query, temporary, with_rows
@@ -126,9 +127,9 @@ def content_of_levels(texts: Iterable[str]) -> str:
 class LevelSize:
     """How much a level of a dictionary has."""
 
-    level: str
-    terms: int
-    names: int
+    level: str = field(metadata=cell("level"))
+    terms: int = field(metadata=cell("terms", "count"))
+    names: int = field(metadata=cell("names", "count"))
 
 
 def dictionary_of(paths: Sequence[Path], to: Path | None = None) -> Rows[LevelSize]:

@@ -12,7 +12,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from srsql.engine.console.process import limits, told_of_compiling
 from srsql.engine.console.progress import shown_on
 from srsql.engine.console.session import current_session, waits
 from srsql.engine.errors import ConfigError, WarehouseError, json_text, printable
+from srsql.engine.measures import CELL
 from srsql.engine.parameters import Parameter, arguments_of
 from srsql.engine.parameters.takes import File, Flag, Names, OneOf, Real, Several, Takes, Whole
 from srsql.udfs.caches import COMPILING
@@ -45,6 +46,47 @@ class Table:
     title: str
     columns: Sequence[str]
     rows: Iterable[Sequence[str]]
+
+
+def _names(value: Sequence[Any]) -> str:
+    return "; ".join(map(str, value)) or "-"
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return printable(shown)
+
+
+FORMS: Mapping[str, Callable[[Any], str]] = {
+    "text": str,
+    "count": "{:,}".format,
+    "number": "{:,.6g}".format,
+    "names": _names,
+    "setting": _setting,
+    "verdict": lambda passed: "yes" if passed else "NO",
+}
+"""How the values of a column are written; None is an empty cell."""
+
+
+def result_table(title: str, of: type, rows: Iterable[Any]) -> Table:
+    """Results of one class as a table of those fields that their class declares as columns.
+
+    Args:
+        title: of the table.
+        of: the class of the results.
+        rows: the results.
+    """
+    shown = [(each.name, *each.metadata[CELL]) for each in fields(of) if CELL in each.metadata]
+    cells = (
+        [
+            "" if getattr(row, name) is None else FORMS[form](getattr(row, name))
+            for name, _, form in shown
+        ]
+        for row in rows
+    )
+    return Table(title, [label for _, label, _ in shown], cells)
 
 
 LONG_CHOICES = 60
@@ -258,7 +300,7 @@ def _document(found: Any) -> Iterator[str]:
 
 
 def _are_pairs(value: Any) -> bool:
-    """Whether it is all pairs, of a module that is loaded if anybody has some."""
+    """Whether it is all pairs, of a module that is loaded if there are any."""
     module = sys.modules.get("srsql.engine.signals.results")
     return module is not None and isinstance(value, module.Pairs)
 
@@ -440,7 +482,7 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def gap_lines(gaps: Iterable[str], without_calendar: Sequence[str]) -> Iterator[str]:
-    """Where periods are missing, and where nobody can tell."""
+    """Where periods are missing, and where labels do not say so."""
     for gap in gaps:
         yield f"  gap in the series: {gap}"
     if without_calendar:
@@ -451,8 +493,8 @@ def gap_lines(gaps: Iterable[str], without_calendar: Sequence[str]) -> Iterator[
 
 
 def chosen(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that somebody chose, on the command line or in the file of defaults; what nobody
-    chose is the series' own, or has the engine's default."""
+    """The options that were chosen, on the command line or in the file of defaults; all others are
+    the series' own, or have the engine's default."""
     context = click.get_current_context()
     usual = ParameterSource.DEFAULT
     return {n: v for n, v in options.items() if context.get_parameter_source(n) is not usual}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from srsql.engine.steward.explain import Explained, GroupSize
 
 EVIDENCE = 100
-"""Groups with evidence per release and scope; `Engine.audit` gives all."""
+"""Groups with evidence per release and scope; `Engine.audit.run` gives all."""
 SHOWN_GROUPS = 5
 """Of them, groups in words."""
 AUDIT_COLUMNS = [
@@ -40,7 +40,7 @@ AUDIT_COLUMNS = [
     "safe",
 ]
 REGION_COLUMNS = ["group", "quasi-identifier", "region", "why", "low set by", "high set by"]
-NAMED = 5
+TEXTS_SHOWN = 5
 """Members, or values, that are named in one place; `--json` has them all."""
 JOINED_COLUMNS = [
     "quarter",
@@ -62,7 +62,7 @@ _SETS = (
     ("l", "L", "seen before, but the target is new"),
     ("md", "MD", "in the next quarter, but the target is not"),
 )
-LISTED = 20
+LINES_SHOWN = 20
 """Lines of one list; `--json` has them all."""
 _MEANING = {
     "B": "had an earlier region that does not cover what is known",
@@ -274,7 +274,7 @@ def _notes(rows: list[AuditRow]) -> Iterator[str]:
 
 
 def _left(row: AuditRow) -> str:
-    """What whoever knows that a case left this version finds, and what gates."""
+    """What an attacker finds who knows that a case left this version, and what gates."""
     gates = "" if row.erasure_claimed else ", which is not promised and gates nothing"
     return (
         f"{row.quarter} (release {row.release_id}, replaced): E, knowing who left, finds "
@@ -316,8 +316,8 @@ def imported_lines(found: ImportedRelease) -> Iterator[str]:
         )
     )
     if found.unread:
-        listed = ", ".join(found.unread[:LISTED])
-        more = ", ..." if len(found.unread) > LISTED else ""
+        listed = ", ".join(found.unread[:LINES_SHOWN])
+        more = ", ..." if len(found.unread) > LINES_SHOWN else ""
         yield f"  not read, as if no attacker knew it: {listed}{more}"
 
 
@@ -360,7 +360,7 @@ def attack_lines(attack: Attack) -> Iterator[str]:
     for kept in attack.persistence:
         yield f"also in {kept.quarter}: {_cases(kept.cases)}{_some(kept.case_ids)}"
     yield "candidates:"
-    listed = (f"  case {c.case_id}: {_region(c.region)}" for c in attack.candidates[:LISTED])
+    listed = (f"  case {c.case_id}: {_region(c.region)}" for c in attack.candidates[:LINES_SHOWN])
     yield from _capped(list(listed), len(attack.candidates))
     for exclusion in attack.exclusions:
         yield from _reasons(exclusion, attack.known)
@@ -377,14 +377,14 @@ def _most_sure(attack: Attack) -> str:
 
 
 def _inferences(inferences: Sequence[Inference], remaining: int) -> Iterator[str]:
-    for inference in inferences[:LISTED]:
+    for inference in inferences[:LINES_SHOWN]:
         theta = "" if inference.theta is None else f", theta {inference.theta}"
         beyond = " EXCEEDED" if inference.exceeds else ""
         yield (
             f"  {inference.term}: confidence {inference.confidence:.4g} "
             f"({inference.holders:,} of {remaining:,}){theta}{beyond}"
         )
-    yield from _capped([], max(0, len(inferences) - LISTED), "values")
+    yield from _capped([], max(0, len(inferences) - LINES_SHOWN), "values")
 
 
 def _excluded(exclusion: ExclusionSet) -> str:
@@ -400,7 +400,7 @@ def _reasons(exclusion: ExclusionSet, known: Region) -> Iterator[str]:
     absent = exclusion.name == "P"
     listed = [
         f"  case {e.case_id}: {_reason(e, known, absent=absent)}"
-        for e in exclusion.excluded[:LISTED]
+        for e in exclusion.excluded[:LINES_SHOWN]
     ]
     yield from _capped(listed, len(exclusion.excluded), "reasons")
 
@@ -421,7 +421,9 @@ def _capped(lines: list[str], total: int, what: str = "cases") -> Iterator[str]:
 def _some(case_ids: Sequence[str]) -> str:
     if not case_ids:
         return ""
-    return ": " + ", ".join(case_ids[:LISTED]) + (", ..." if len(case_ids) > LISTED else "")
+    return (
+        ": " + ", ".join(case_ids[:LINES_SHOWN]) + (", ..." if len(case_ids) > LINES_SHOWN else "")
+    )
 
 
 def _cases(count: int) -> str:
@@ -446,11 +448,15 @@ def explained_parts(found: Explained) -> Parts:
     if found.parts:
         rows = [
             [
-                str(part.group), part.attribute, _text(part.region, "missing"), part.why,
-                _named(part.low_by), _named(part.high_by),
+                str(part.group),
+                part.attribute,
+                _text(part.region, "missing"),
+                part.why,
+                _named(part.low_by),
+                _named(part.high_by),
             ]
             for part in found.parts
-        ]  # fmt: skip
+        ]
         yield Table("region", REGION_COLUMNS, rows)
     for group in found.groups:
         yield from _size_lines(found, group)
@@ -480,8 +486,8 @@ def _size_lines(found: Explained, group: GroupSize) -> Iterator[str]:
 
 
 def _named(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - NAMED:,} more" if len(texts) > NAMED else ""
-    return ", ".join(texts[:NAMED]) + more
+    more = f" and {len(texts) - TEXTS_SHOWN:,} more" if len(texts) > TEXTS_SHOWN else ""
+    return ", ".join(texts[:TEXTS_SHOWN]) + more
 
 
 map_option = click.option(
@@ -493,7 +499,7 @@ map_option = click.option(
     "what an attacker may know, but case (its id), term (what must not be inferred), quarter and "
     "group_id.",
 )
-"""Columns of somebody else's table by what they are."""
+"""Columns of a foreign table by what they are."""
 
 
 def named_columns(texts: Sequence[str]) -> dict[str, str] | None:

@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import click
 
 from srsql.engine.console import json_option
 from srsql.engine.console.session import OneCommand
+from srsql.engine.measures import cell
 
 if TYPE_CHECKING:
     from srsql.engine.console import Parts
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 CONFIG = "srsql.toml"
 BUILT_IN = "built in"
 CHECK = "check"
-COLUMNS = ["command", "option", "default", "from"]
 _IN_HELP = re.compile(r"\[default: ([^]]*)\]")
 MOST_CONFIG = 1 << 20
 """Bytes of a file of defaults."""
@@ -34,10 +34,10 @@ Keys = dict[str, click.Option]
 class Default:
     """The default of one option of one command."""
 
-    command: str
-    option: str
-    value: Any
-    source: str
+    command: str = field(metadata=cell("command"))
+    option: str = field(metadata=cell("option"))
+    value: Any = field(metadata=cell("default", "setting"))
+    source: str = field(metadata=cell("from"))
     """``built in``, ``srsql.toml``, or the variable of the environment."""
 
 
@@ -276,13 +276,11 @@ def config_command(context: click.Context, what: str | None, as_json: bool) -> N
 
 def config_parts(found: list[Default]) -> Parts:
     """Every default, and where it comes from."""
-    from srsql.engine.console import Table
-    from srsql.engine.errors import printable
+    from srsql.engine.console import result_table
 
     here = Path(CONFIG).absolute()
     yield f"{here}" if here.is_file() else f"there is no {here}"
-    rows = [[one.command, one.option, printable(_shown(one.value)), one.source] for one in found]
-    yield Table("defaults", COLUMNS, rows)
+    yield result_table("defaults", Default, found)
 
 
 def check_line(count: int) -> str:
@@ -291,9 +289,3 @@ def check_line(count: int) -> str:
     if not here.is_file():
         return f"there is no {here}: every default is built in or of the environment"
     return f"{here} is fine: it sets {count:,} defaults ('srsql config' shows them)"
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

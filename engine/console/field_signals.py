@@ -16,7 +16,7 @@ from srsql.engine.console.release import linked_lines
 from srsql.engine.console.sections import long_name
 from srsql.engine.console.session import OneCommand
 from srsql.engine.errors import SignalError, printable
-from srsql.engine.parameters import arguments_of, option_name
+from srsql.engine.parameters import Parameter, arguments_of, option_name
 
 if TYPE_CHECKING:
     from srsql.engine.console import Command
@@ -27,11 +27,18 @@ if TYPE_CHECKING:
 
 TREND_COLUMNS = ["period", "data", *SIGNAL_COLUMNS[2:-2], SIGNAL_COLUMNS[-1]]
 INTERACTION_COLUMNS = [
-    "data", "both", "expected", "Omega", "Omega025", "Omega975", "known Omega (Omega025)",
-    "Omega025 bounds", "interaction",
-]  # fmt: skip
+    "data",
+    "both",
+    "expected",
+    "Omega",
+    "Omega025",
+    "Omega975",
+    "known Omega (Omega025)",
+    "Omega025 bounds",
+    "interaction",
+]
 LIKELIHOOD_COLUMNS = ["reaction", "data", "n", "expected", "log LR", "p", "signal"]
-SHOWN = 20
+REACTIONS_SHOWN = 20
 """Reactions in the table; `--json` and CSV have all."""
 _NOT_MEASURED = {"ebgm", "eb05", "eb95", "signal_eb05"}
 
@@ -51,18 +58,17 @@ class Way:
     parts: Callable[[Any], Parts]
     rows: Callable[[Any], Iterable[Sequence[Any]]]
 
-    def ask(self, engine: Any, of: type[Any], asked: Mapping[str, Any]) -> Any:
+    def ask(self, calls: Any, asked: Mapping[str, Any]) -> Any:
         """The answer.
 
         Args:
-            engine: that is asked.
-            of: the class that says what is taken.
+            calls: of an engine on signals, or an artifact.
             asked: the options of the command.
 
         Raises:
             SignalError: an option is given that this way does not take, or one lacks.
         """
-        takes = arguments_of(getattr(of, self.call))
+        takes = _taken(self.call)
         every = {"every_pair"} if self.call == "export" else set()
         for name in typed(asked):
             if name not in takes and name not in every:
@@ -73,11 +79,11 @@ class Way:
                 raise SignalError(f"{self.option} needs {told.option}")
         if self.call == "export" and bool(asked["every_pair"]) == ("drug" in given):
             raise SignalError("--export: give --all for pvda and openebgm, --drug for treescan")
-        return getattr(engine, self.call)(**given)
+        return getattr(calls, self.call)(**given)
 
 
 PARTS: Mapping[str, tuple[str, str]] = {
-    "pairs": ("signals", "Pairs of a drug and a reaction: one, those of a file, or all."),
+    "pairs": ("find", "Pairs of a drug and a reaction: one, those of a file, or all."),
     "trend": ("trend", "A pair by period, and of all periods up to each."),
     "interaction": ("interaction", "Two drugs together with a reaction."),
     "likelihood": ("likelihood", "A drug tested over all reactions."),
@@ -126,11 +132,16 @@ class SignalsCommand(OneCommand):
         return [*(words if _PART not in ctx.meta else []), *super().shell_complete(ctx, incomplete)]
 
 
-def _names(call: str) -> set[str]:
-    """The options of a call, by their long names."""
+def _taken(call: str) -> dict[str, Parameter]:
+    """What a call on signals takes."""
     from srsql.engine.console.later import call_of_engine
 
-    return {told.option.lstrip("-") for told in arguments_of(call_of_engine(call)).values()}
+    return arguments_of(call_of_engine(f"signals.{call}"))
+
+
+def _names(call: str) -> set[str]:
+    """The options of a call, by their long names."""
+    return {told.option.lstrip("-") for told in _taken(call).values()}
 
 
 def _part(word: str, command: click.Command) -> sections.Part:
@@ -163,7 +174,7 @@ def need_part(way: Way | None) -> None:
         SignalError: the text names it.
     """
     word = click.get_current_context().meta.get(_PART)
-    if word is not None and PARTS[word][0] != (way.call if way else "signals"):
+    if word is not None and PARTS[word][0] != (way.call if way else "find"):
         wanted = next((each.option for each in WAYS if each.call == PARTS[word][0]), None)
         said = f"needs {wanted}" if wanted else f"takes no {way.option}" if way else ""
         raise SignalError(f"signals {word} {said}: see srsql signals {word} --help")
@@ -171,10 +182,8 @@ def need_part(way: Way | None) -> None:
 
 def ways(command: Command) -> Command:
     """The options of all ways to ask."""
-    from srsql.engine.console.later import call_of_engine
-
     for way in reversed(WAYS):
-        told = arguments_of(call_of_engine(way.call))
+        told = _taken(way.call)
         command = options({n: replace(told[n], required=False) for n in way.own})(command)
         if way.mark:
             marked = click.option(way.option, way.call, is_flag=True, help=f"{way.mark}.")
@@ -283,8 +292,11 @@ def interaction_parts(found: Interaction) -> Parts:
     yield Table("interaction", INTERACTION_COLUMNS, rows)
     columns = ["data", "reported with", "cases with the reaction", "cases without it"]
     groups = (
-        ("11", "both drugs"), ("10", found.drug), ("01", found.with_drug), ("00", "neither drug")
-    )  # fmt: skip
+        ("11", "both drugs"),
+        ("10", found.drug),
+        ("01", found.with_drug),
+        ("00", "neither drug"),
+    )
     yield Table(
         "cases",
         columns,
@@ -346,7 +358,7 @@ def likelihood_parts(found: LikelihoodTest) -> Parts:
 
     rows = (
         [printable(each.reaction) if first else "", data, *_tested_cells(own)]
-        for each in found.reactions[:SHOWN]
+        for each in found.reactions[:REACTIONS_SHOWN]
         for first, data, own in _sides(each.original, each.released)
     )
     for null in found.nulls:
@@ -366,8 +378,9 @@ def likelihood_parts(found: LikelihoodTest) -> Parts:
         yield "counted are the cases whose region decides the condition (known)"
     yield from counted_lines(found.counted, "the test is without them")
     yield Table("reactions", LIKELIHOOD_COLUMNS, rows)
-    if len(found.reactions) > SHOWN:
-        yield f"{SHOWN} of {len(found.reactions):,} reactions are shown; --json and CSV give all"
+    if len(found.reactions) > REACTIONS_SHOWN:
+        many = f"{REACTIONS_SHOWN} of {len(found.reactions):,}"
+        yield f"{many} reactions are shown; --json and CSV give all"
 
 
 def _tested_cells(own: Tested) -> list[str]:

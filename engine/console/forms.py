@@ -30,9 +30,20 @@ if TYPE_CHECKING:
 
 FORMS = ("table", "csv", "json", "records")
 WITH_ROWS = {
-    "metrics", "signals", "query", "audit", "status", "attack", "advise", "compare", "show",
-    "lookup", "explain", "drugs", "spellings",
-}  # fmt: skip
+    "metrics",
+    "signals",
+    "query",
+    "audit",
+    "status",
+    "attack",
+    "advise",
+    "compare",
+    "show",
+    "lookup",
+    "explain",
+    "drugs",
+    "spellings",
+}
 """Commands whose answer has rows, and so a CSV form."""
 WITH_LEGEND = {"signals", "query", "audit", "advise", "metrics"}
 """Commands whose answer has a legend."""
@@ -250,7 +261,7 @@ class Terminal(Console):
         return super().render_str(printable(text), **styles)
 
     def on_broken_pipe(self) -> None:
-        """The reader went away: told by whoever runs the command, since exit 1 means unsafe."""
+        """The reader went away: told by the caller of the command, since exit 1 means unsafe."""
         raise BrokenPipeError
 
 
@@ -553,10 +564,18 @@ def _record_lines(
             head = f"{name}:" if name else ""
             head += " " * (room - cell_len(head)) if head else ""
             indent = room if width is not None and width >= 2 * room else 2
-            parts = [cell] if width is None else textwrap.wrap(
-                cell, max(width, indent + 10), initial_indent=" " * cell_len(head),
-                subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False,
-            )  # fmt: skip
+            parts = (
+                [cell]
+                if width is None
+                else textwrap.wrap(
+                    cell,
+                    max(width, indent + 10),
+                    initial_indent=" " * cell_len(head),
+                    subsequent_indent=" " * indent,
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+            )
             first = parts[0][cell_len(head) :] if width is not None else parts[0]
             yield Text(head, "bold").append(first, "not bold")
             yield from map(Text, parts[1:])

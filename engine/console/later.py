@@ -40,7 +40,7 @@ def _made(options: list[click.Parameter]) -> list[click.Parameter]:
 
 
 class LateCommand(click.Command):
-    """A command whose options are made when somebody looks at them."""
+    """A command whose options are made when they are looked at."""
 
     _declared: list[click.Parameter]
     _made: list[click.Parameter] | None = None
@@ -87,11 +87,21 @@ def given_by(module: str, name: str) -> Decorator:
     return later(lambda: found_in(module, name))
 
 
-_FACES = {"Engine": "api.engine", "Study": "extras.study.study"}
+_GROUPS = {
+    "": ("api.engine", "Engine"),
+    "artifact": ("api.artifacts", "ArtifactCalls"),
+    "audit": ("api.audits", "AuditCalls"),
+    "query": ("api.questions", "QueryCalls"),
+    "release": ("api.releases", "ReleaseCalls"),
+    "series": ("api.releases", "SeriesCalls"),
+    "signals": ("api.signals", "SignalCalls"),
+    "steward": ("api.steward", "StewardCalls"),
+    "study": ("extras.study.study", "Study"),
+}
 
 
 def call_of_engine(name: str) -> Callable[..., Any]:
-    """The call that a command stands for, of :class:`Engine` or, with its name, of another face."""
-    face, _, call = name.rpartition(".")
-    found: Callable[..., Any] = getattr(found_in(_FACES[face or "Engine"], face or "Engine"), call)
+    """The call that a command stands for, such as ``artifact.publish`` of the engine."""
+    group, _, call = name.rpartition(".")
+    found: Callable[..., Any] = getattr(found_in(*_GROUPS[group]), call)
     return found

@@ -9,13 +9,13 @@ from dataclasses import fields
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
-from srsql.engine.console import Legend, Parts, Table, out
+from srsql.engine.console import Legend, Parts, Table, out, result_table
 from srsql.engine.console.forms import asked, too_narrow
 from srsql.engine.errors import printable
+from srsql.engine.measures import MeasureRow
 
 if TYPE_CHECKING:
     from srsql.engine.catalog.levels import LevelSize
-    from srsql.engine.measures import MeasureRow
     from srsql.engine.query.answer import Answer
     from srsql.engine.query.coverage import Coverage
     from srsql.engine.query.spellings import Spellings
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from srsql.schemas.glossary import Term
 
 SHOWN_PAIRS = 10
-"""Of all pairs, those in the table; `--json` and `Engine.signals` give all."""
-MEASURE_COLUMNS = ["measure", "scope", "violating", "total", "ratio", "threshold", "passed"]
+"""Of all pairs, those in the table; `--json` and `Engine.signals.find` give all."""
 SIGNAL_COLUMNS = [
     "rule",
     "data",
@@ -79,7 +78,7 @@ _CRITERIA = (
 HOW_TO_READ = "lower:"
 """How the note begins that says what the bounds of an answer are."""
 SHOWN_ANSWERS = 200
-"""Rows in the table; `--json` and `Engine.query` give all."""
+"""Rows in the table; `--json` and `Engine.query.ask` give all."""
 
 
 def metrics_parts(rows: list[MeasureRow], title: str) -> Parts:
@@ -97,7 +96,7 @@ def metrics_parts(rows: list[MeasureRow], title: str) -> Parts:
     yield from _unprotected(rows)
     yield from worthless_values(shares_at_ends(rows))
     others = [row for row in rows if row not in failed]
-    yield Table("measures", MEASURE_COLUMNS, map(_measure_cells, (*failed, *others)))
+    yield result_table("measures", MeasureRow, (*failed, *others))
     yield Legend([f"{told.term}: {told.short}" for told in _measured_terms(rows)])
 
 
@@ -130,13 +129,6 @@ def _measured_terms(rows: list[MeasureRow]) -> Iterator[Term]:
     for name in dict.fromkeys(row.measure for row in rows):
         with contextlib.suppress(KeyError):
             yield term(name)
-
-
-def _measure_cells(row: MeasureRow) -> list[str]:
-    numbers = (row.violating, row.total, row.ratio, row.threshold)
-    passed = "" if row.passed is None else "yes" if row.passed else "NO"
-    shown = ["" if number is None else f"{number:,.6g}" for number in numbers]
-    return [row.measure, row.scope, *shown, passed]
 
 
 RUN_COLUMNS = ["run", "command", "asked", "started", "seconds", "ended", "by"]
@@ -261,8 +253,9 @@ def stratified_rows(found: Signals) -> Iterator[list[str]]:
     for signal in _most_changed(found) if found.every_pair else found.signals:
         name = f"{signal.drug}{condition_text(signal.condition)} => {signal.reaction}"
         for data, own in (
-            ("original", signal.original_stratified), ("released", signal.released_stratified)
-        ):  # fmt: skip
+            ("original", signal.original_stratified),
+            ("released", signal.released_stratified),
+        ):
             if own is not None:
                 yield [name, data, str(own.strata), *_stratified(own)]
 
@@ -271,8 +264,10 @@ def _stratified(own: Stratified) -> Iterator[str]:
     yield cell_text(own.n, own.n_lower, own.n_upper)
     yield f"{number_text(own.e)}{_between(own.e_known, own.e_lower, own.e_upper)}"
     for name, low, high in (
-        ("prr", "prr_low", "prr_high"), ("ror", "ror_low", "ror_high"), ("ebgm", "eb05", "eb95")
-    ):  # fmt: skip
+        ("prr", "prr_low", "prr_high"),
+        ("ror", "ror_low", "ror_high"),
+        ("ebgm", "eb05", "eb95"),
+    ):
         ends = [getattr(own, each) for each in (low, high)]
         yield interval_text(getattr(own, name), *ends)
         bounds = [getattr(own, f"{name}_{end}") for end in ("known", "lower", "upper")]
@@ -316,10 +311,13 @@ def signal_table(found: Signals) -> Iterator[list[Any]]:
             if measures is not None:
                 bias = signal.bias if measures is signal.released else None
                 yield [
-                    *rule, data, missing, *(getattr(measures, name) for name in names),
+                    *rule,
+                    data,
+                    missing,
+                    *(getattr(measures, name) for name in names),
                     *(getattr(bias, name, None) for name in biases),
                     *(getattr(own, name, None) for name in parted),
-                ]  # fmt: skip
+                ]
 
 
 def quantile_rows(found: Signals) -> Iterator[list[str]]:
@@ -332,7 +330,7 @@ def quantile_rows(found: Signals) -> Iterator[list[str]]:
 def signal_lines(found: Signals) -> Iterator[str]:
     """What was found and counted, and what it does not tell."""
     from srsql.engine.catalog.releases import told_of_persons
-    from srsql.engine.store.optional import lacking
+    from srsql.engine.store.doors import lacking
 
     if found.every_pair:
         yield _agreement(found)
@@ -459,12 +457,12 @@ def prior_text(prior: Shrinkage) -> str:
 def _agreement(found: Signals) -> str:
     """How many pairs there are, and how many meet the criteria in which data."""
     from srsql.engine.signals.results import agreements
-    from srsql.engine.signals.run import LEAST
+    from srsql.engine.signals.run import LEAST_CASES
 
     surely = "possibly" if found.released_only else "surely"
     if found.of_clusters and found.released_only:
         surely = "expectedly"
-    text = f"{len(found.signals):,} pairs of {surely} at least {LEAST} cases"
+    text = f"{len(found.signals):,} pairs of {surely} at least {LEAST_CASES} cases"
     criteria = _CRITERIA if found.priors else _CRITERIA[:-1]
     each = agreements(found.signals, [name for name, _ in criteria])
     for (_, label), told in zip(criteria, each, strict=True):
@@ -541,17 +539,16 @@ def number_text(value: float | None) -> str:
 
 def coverage_parts(found: Coverage) -> Parts:
     """How much of the data the dictionary has, and the values by cases with their names."""
+    from srsql.engine.query.coverage import Value
+
     source = "raw tables" if found.series is None else f"released, series {found.series}"
     yield (
         f"{found.dataset}, {source}: {found.dictionary} has {found.found - found.lacking:,} of "
         f"{found.found:,} values; {found.covered:,} of {found.holders:,} cases have no other"
     )
     yield from _with_originals(found.series)
-    rows = (
-        [each.value, f"{each.cases:,}", "; ".join(each.names) or "-"]
-        for each in found.values[:SHOWN_ANSWERS]
-    )
-    yield Table(f"{found.column} on level {found.level}", ["value", "cases", "names"], rows)
+    title = f"{found.column} on level {found.level}"
+    yield result_table(title, Value, found.values[:SHOWN_ANSWERS])
     if len(found.values) > SHOWN_ANSWERS:
         yield f"{SHOWN_ANSWERS:,} of {len(found.values):,} values are shown; --json gives all"
 
@@ -563,25 +560,24 @@ def _with_originals(series: str | None) -> Iterator[str]:
 
 def spellings_parts(found: Spellings) -> Parts:
     """How many terms have several spellings, and which, by cases."""
+    from srsql.engine.query.spellings import Spelling
+
     source = "raw tables" if found.series is None else f"released, series {found.series}"
     yield (
         f"{found.dataset}, {source}: {found.terms:,} terms of {', '.join(found.columns)} have "
         f"several spellings with one key (term_key {found.term_key})"
     )
     yield from _with_originals(found.series)
-    rows = (
-        [each.column, each.key, each.spelling, f"{each.cases:,}", f"{each.cases_of_key:,}"]
-        for each in found.spellings[:SHOWN_ANSWERS]
-    )
-    yield Table("spellings", ["column", "key", "spelling", "cases", "cases of the term"], rows)
+    yield result_table("spellings", Spelling, found.spellings[:SHOWN_ANSWERS])
     if len(found.spellings) > SHOWN_ANSWERS:
         yield f"{SHOWN_ANSWERS:,} of {len(found.spellings):,} rows are shown; --json gives all"
 
 
 def dictionary_parts(found: Rows[LevelSize]) -> Parts:
     """The levels of a dictionary."""
-    rows = ([each.level, f"{each.terms:,}", f"{each.names:,}"] for each in found)
-    yield Table("levels, from fine to coarse", ["level", "terms", "names"], rows)
+    from srsql.engine.catalog.levels import LevelSize
+
+    yield result_table("levels, from fine to coarse", LevelSize, found)
 
 
 def answer_parts(answer: Answer, *, show_sql: bool = False) -> Parts:

@@ -30,14 +30,21 @@ def _keep_limit(context: click.Context, option: click.Parameter, value: Any) -> 
 def limits(command: Command) -> Command:
     """What the process may take; ``limits_given`` has it."""
     threads = click.option(
-        "--threads", cls=FileOption, type=click.IntRange(1), expose_value=False,
+        "--threads",
+        cls=FileOption,
+        type=click.IntRange(1),
+        expose_value=False,
         callback=_keep_limit,
         help="Threads of DuckDB.  [default: as cores]",
-    )  # fmt: skip
+    )
     memory = click.option(
-        "--memory-limit", cls=FileOption, expose_value=False, callback=_keep_limit, metavar="SIZE",
+        "--memory-limit",
+        cls=FileOption,
+        expose_value=False,
+        callback=_keep_limit,
+        metavar="SIZE",
         help="What the process may take of memory, such as 2GB.",
-    )  # fmt: skip
+    )
     return memory(threads(command))
 
 

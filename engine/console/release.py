@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from srsql.engine.console import Parts, Table, gap_lines
+from srsql.engine.console import Command, Parts, Table, gap_lines, result_table
 from srsql.engine.console.session import current_session
 from srsql.engine.errors import printable
 
@@ -30,26 +30,10 @@ TOKEN = (
     "--spark: what stands on a command line others can see, and the run table keeps it: give the "
     "token as SPARK_CONNECT_AUTHENTICATE_TOKEN in the environment"
 )
-INGESTED_COLUMNS = [
-    "table",
-    "file",
-    "records",
-    "loaded",
-    "rejected",
-    "values set missing",
-    "orphans",
-]
 RANGE_COLUMNS = ["quarter", "cases", "new", "groups", "withheld", "why", "NIL", "seconds"]
-DUPLICATES_COLUMNS = [
-    "match probability",
-    "pairs",
-    "persons of several cases",
-    "their cases",
-    "most",
-]
 LOOKUP_COLUMNS = ["asked", "kind", "pseudonym", "case", "report", "released in"]
 FILE_COLUMNS = ["file", "rows", "bytes", "sha256"]
-LISTED = 10
+UNKNOWN_IDS_SHOWN = 10
 """Unknown ids that are named."""
 CHECK_COLUMNS = ["artifact", "check", "passed", "faults", "of", "proves"]
 
@@ -58,15 +42,8 @@ def ingested_parts(loaded: list[IngestedPeriod]) -> Parts:
     """What became of each quarter."""
     for item in loaded:
         if item.files and item.status != "unchanged":
-            yield Table(f"{item.quarter} {item.status}", INGESTED_COLUMNS, ingested_rows(item))
+            yield result_table(f"{item.quarter} {item.status}", type(item.files[0]), item.files)
         yield from ingested_lines(item)
-
-
-def ingested_rows(item: IngestedPeriod) -> Iterator[list[str]]:
-    """The cells of ``INGESTED_COLUMNS`` for each file."""
-    for file in item.files:
-        counts = (file.records, file.loaded, file.rejected, file.values_rejected, file.orphans)
-        yield [file.table, file.file, *[f"{n:,}" for n in counts]]
 
 
 def ingested_lines(item: IngestedPeriod) -> Iterator[str]:
@@ -107,10 +84,8 @@ def text_lines(file: IngestedFile) -> Iterator[str]:
 
 def duplicates_parts(found: Duplicates) -> Parts:
     """How many cases may be one person, at each threshold."""
-    rows = (
-        [f"{at.threshold:g}", *(f"{n:,}" for n in (at.pairs, at.clusters, at.cases, at.largest))]
-        for at in found.at
-    )
+    from srsql.engine.grouping.persons import ClustersAt
+
     yield (
         f"{found.cases:,} cases searched by {found.library} (seed {found.seed}); {found.pairs:,} "
         f"pairs of at least {found.least:g} are kept. Compared: "
@@ -120,7 +95,7 @@ def duplicates_parts(found: Duplicates) -> Parts:
         "suspected, not proved: releases from now on tell their k by persons, and "
         "'srsql release --count persons' keeps it"
     )
-    yield Table(f"suspected duplicates of {found.dataset}", DUPLICATES_COLUMNS, rows)
+    yield result_table(f"suspected duplicates of {found.dataset}", ClustersAt, found.at)
 
 
 def release_parts(released: Released) -> Parts:
@@ -195,7 +170,7 @@ def release_lines(released: Released) -> Iterator[str]:
 
 
 def person_lines(persons: dict[str, dict[str, Any]], unsearched: Sequence[str]) -> Iterator[str]:
-    """What is left of k if suspected duplicates are one person, or that nobody knows."""
+    """What is left of k if suspected duplicates are one person, or that it is unknown."""
     from srsql.engine.risk.persons import AT, at_match
 
     if unsearched:
@@ -364,15 +339,19 @@ def looked_up_parts(found: LookedUp) -> Parts:
             LOOKUP_COLUMNS,
             [
                 [
-                    printable(one.asked), one.kind, str(one.pseudonym), printable(one.case_id),
-                    printable(one.report_id or ""), ", ".join(one.quarters),
+                    printable(one.asked),
+                    one.kind,
+                    str(one.pseudonym),
+                    printable(one.case_id),
+                    printable(one.report_id or ""),
+                    ", ".join(one.quarters),
                 ]
                 for one in found.found
             ],
-        )  # fmt: skip
+        )
     if found.unknown:
-        listed = ", ".join(map(printable, found.unknown[:LISTED]))
-        more = ", ..." if len(found.unknown) > LISTED else ""
+        listed = ", ".join(map(printable, found.unknown[:UNKNOWN_IDS_SHOWN]))
+        more = ", ..." if len(found.unknown) > UNKNOWN_IDS_SHOWN else ""
         yield f"  {len(found.unknown):,} unknown in this series: {listed}{more}"
 
 
@@ -531,12 +510,19 @@ def verified_document(verified: Verified) -> dict[str, Any]:
     }
 
 
-page_option = click.option(
-    "--page",
-    type=click.Path(path_type=Path),
-    help="Write the page that checks an artifact in a browser to this new file; check nothing.",
-)
-"""Where the verifier of a browser goes."""
+def page_options(command: Command) -> Command:
+    """Where the verifier of a browser goes, and what it reads Parquet with."""
+    page = click.option(
+        "--page",
+        type=click.Path(path_type=Path),
+        help="Write the page that checks an artifact in a browser to this new file; check nothing.",
+    )
+    reader = click.option(
+        "--parquet-reader",
+        type=click.Path(path_type=Path),
+        help="Script with which the page reads Parquet as well (integrations/parquet-reader).",
+    )
+    return page(reader(command))
 
 
 def page_line(file: Path) -> str:

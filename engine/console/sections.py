@@ -13,7 +13,7 @@ from importlib import resources
 
 import click
 
-MOST = 16
+OPTIONS_SHOWN = 16
 """Options of a help, itself and ``--help-all`` among them."""
 ALL = "srsql.help_all"
 """In ``Context.meta``: every option is shown."""
@@ -87,9 +87,13 @@ def help_all_option() -> click.Option:
             context.exit()
 
     return click.Option(
-        [HELP_ALL], is_flag=True, is_eager=True, expose_value=False, callback=show,
+        [HELP_ALL],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
         help="Show every option and exit.",
-    )  # fmt: skip
+    )
 
 
 def command_words(context: click.Context) -> str:
@@ -163,7 +167,7 @@ def _chosen(
     context: click.Context, words: str, options: Iterable[click.Option], own: dict[str, Record]
 ) -> list[click.Option]:
     """The options that the help has, beside those of the model: of other models none, and without
-    ``--help-all`` no more than ``MOST`` in all."""
+    ``--help-all`` no more than ``OPTIONS_SHOWN`` in all."""
     options = list(options)
     part: Part | None = context.meta.get(PART)
     if part is not None:
@@ -185,7 +189,7 @@ def _chosen(
         mine = [option for option in options if long_name(option) in part.own]
         first = [*mine, *(option for option in first if long_name(option) in shown - part.own)]
     if own or part is not None:
-        first = first[: max(0, MOST - len(own) - len(always))]
+        first = first[: max(0, OPTIONS_SHOWN - len(own) - len(always))]
     return [*first, *(option for option in options if long_name(option) in always)]
 
 
@@ -248,8 +252,9 @@ def no_such_option(context: click.Context, wrong: click.NoSuchOption) -> click.U
 
     known = [name for param in context.command.get_params(context) for name in param.opts]
     near = nearest(wrong.option_name, known)
-    return click.NoSuchOption(wrong.option_name, _no_such("option", wrong.option_name, near),
-                              ctx=context)  # fmt: skip
+    return click.NoSuchOption(
+        wrong.option_name, _no_such("option", wrong.option_name, near), ctx=context
+    )
 
 
 def no_such_command(context: click.Context, group: click.Group, name: str) -> click.UsageError:

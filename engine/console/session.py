@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 UNIMPORTANT = frozenset({"start", "defaults", "step", "end"})
-"""Events of a log that nobody has to look at."""
+"""Events of a log that need no attention."""
 QUIET_HELP = "No progress and no notes; errors stay."
 VERBOSE_HELP = "Every step on a line of its own, with the seconds since the beginning."
 LOG_HELP = "Append what happens to this file: lines of JSON, without values of reports."

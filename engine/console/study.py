@@ -26,21 +26,47 @@ SHOWN_ERRORS = 5
 FIRST_STEPS = 3
 """Commands to go on with that a first run shows at once."""
 ADVICE_COLUMNS = [
-    "", "model", "k", "theta", "epsilon", "worst", "RR", "loss", "NIL*", "withheld",
-    "suppressed", "smallest",
-    "confidence", "DSR", "2 items", "frontier", "keeps",
-]  # fmt: skip
+    "",
+    "model",
+    "k",
+    "theta",
+    "epsilon",
+    "worst",
+    "RR",
+    "loss",
+    "NIL*",
+    "withheld",
+    "suppressed",
+    "smallest",
+    "confidence",
+    "DSR",
+    "2 items",
+    "frontier",
+    "keeps",
+]
 
 
 ROW_COLUMNS = [
-    "", "rows", "m", "below k", "told", "a", "PRR", "MHRA kept", "others", "EB05 kept", "others",
-    "ARE W1", "ARE W2", "keeps",
-]  # fmt: skip
+    "",
+    "rows",
+    "m",
+    "below k",
+    "told",
+    "a",
+    "PRR",
+    "MHRA kept",
+    "others",
+    "EB05 kept",
+    "others",
+    "ARE W1",
+    "ARE W2",
+    "keeps",
+]
 RULES = {"rules": "file"} | {
     n: n for n in ("drug", "reaction", "min_age", "max_age", "sex", "level")
 }
 """Option of `signals` that `compare` has as well -> its field of ``Rules``."""
-rule_options = options_of("signals", *RULES)
+rule_options = options_of("signals.find", *RULES)
 """Which signals a comparison looks for."""
 models_option = click.option(
     "--models",
@@ -255,8 +281,9 @@ def row_setting_rows(advice: Advice) -> Iterator[list[str]]:
     best = advice.rows.recommended if advice.rows else None
     for one in advice.row_settings:
         if not one.error:
-            ratios = ("" if ratio is None else f"{ratio:.2f}"
-                      for ratio in (one.a_ratio, one.prr_ratio))  # fmt: skip
+            ratios = (
+                "" if ratio is None else f"{ratio:.2f}" for ratio in (one.a_ratio, one.prr_ratio)
+            )
             yield [
                 "*" if one == best else "",
                 "whole" if one.term_cases is None else one.size,

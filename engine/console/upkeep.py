@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from srsql.engine.steward.migrate import Migration
     from srsql.engine.steward.restore import Restored
 
-LISTED = 10
+NAMES_SHOWN = 10
 """Ids that are named."""
 
 
@@ -124,8 +124,8 @@ def _unwritten(file: Path, error: OSError, done: str) -> ForgetError:
 
 def _first_of(names: Sequence[str]) -> str:
     """The first names of a list, and how many there are more."""
-    more = len(names) - LISTED
-    listed = ", ".join(map(printable, names[:LISTED]))
+    more = len(names) - NAMES_SHOWN
+    listed = ", ".join(map(printable, names[:NAMES_SHOWN]))
     return f"{listed} and {more:,} more" if more > 0 else listed
 
 

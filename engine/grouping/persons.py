@@ -8,11 +8,12 @@ cases, only the first case of a person stays in the group.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from srsql.engine.catalog.releases import Release
 from srsql.engine.errors import ReleaseError
+from srsql.engine.measures import cell
 from srsql.engine.store.statements import query
 
 TOPIC = "grouping/duplicates"
@@ -24,12 +25,12 @@ LEAST = 0.5
 class ClustersAt:
     """What is one person at a threshold."""
 
-    threshold: float
-    pairs: int
-    clusters: int
-    cases: int
+    threshold: float = field(metadata=cell("match probability", "number"))
+    pairs: int = field(metadata=cell("pairs", "count"))
+    clusters: int = field(metadata=cell("persons of several cases", "count"))
+    cases: int = field(metadata=cell("their cases", "count"))
     """In clusters, so that there are ``cases - clusters`` fewer persons than cases."""
-    largest: int
+    largest: int = field(metadata=cell("most", "count"))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from srsql.engine.ingest.records import RecordTable
 from srsql.engine.ingest.rejects import count_rejects
 from srsql.engine.ingest.understood import TOPIC as UNDERSTOOD
 from srsql.engine.ingest.understood import ColumnCount
+from srsql.engine.measures import cell
 from srsql.engine.store.statements import column, query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
@@ -35,17 +36,17 @@ _JUDGED_ALONE_FROM = 1000
 class IngestedFile:
     """What became of one file: ``records == loaded + rejected``."""
 
-    table: str
+    table: str = field(metadata=cell("table"))
     """The declared table, or ``deleted`` for a list of withdrawn cases."""
-    file: str
-    records: int
-    loaded: int
-    rejected: int
-    values_rejected: int
+    file: str = field(metadata=cell("file"))
+    records: int = field(metadata=cell("records", "count"))
+    loaded: int = field(metadata=cell("loaded", "count"))
+    rejected: int = field(metadata=cell("rejected", "count"))
+    values_rejected: int = field(metadata=cell("values set missing", "count"))
     """Values of loaded records that count as missing because they are impossible."""
     repaired: int
     """Bytes that do not fit the encoding, and NUL bytes."""
-    orphans: int = 0
+    orphans: int = field(default=0, metadata=cell("orphans", "count"))
     """Loaded child records whose report is not there."""
     reasons: dict[str, int] = field(default_factory=dict)
     """Reason -> number of rejected records, or ``column: reason`` -> number of values."""

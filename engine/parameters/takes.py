@@ -17,13 +17,13 @@ from numbers import Real as AnyReal
 from pathlib import Path
 from typing import Any
 
-_SHOWN = 60
+_LETTERS_SHOWN = 60
 """Characters of a wrong value that its refusal repeats."""
 _AMOUNT = re.compile(r"[+-]?(\d{1,18}/\d{1,18}|(\d{1,18}\.?\d{0,30}|\.\d{1,30})(e[+-]?\d{1,2})?)")
 
 
 class RefusedError(Exception):
-    """A value that a parameter does not take; whoever reads it raises an error of its own kind."""
+    """A value that a parameter does not take; its reader raises an error of its own kind."""
 
 
 def is_number(value: object) -> bool:
@@ -62,7 +62,11 @@ class Takes(ABC):
 
     def refused(self, value: Any, option: str) -> RefusedError:
         """The refusal of a value of another kind, in one line."""
-        shown = repr(value) if len(repr(value)) <= _SHOWN else f"{repr(value)[:_SHOWN]}..."
+        shown = (
+            repr(value)
+            if len(repr(value)) <= _LETTERS_SHOWN
+            else f"{repr(value)[:_LETTERS_SHOWN]}..."
+        )
         return RefusedError(f"{option} {' '.join(shown.split())}: give {self.words}")
 
 
@@ -203,7 +207,7 @@ class Amount(Takes):
     denominator: int | None = None
     """The largest, since amounts are counted in 64 bits."""
     bounded: bool = True
-    """Else whoever takes it judges its size."""
+    """Else the call that takes it judges its size."""
     noun: str = "number"
 
     @property

@@ -51,7 +51,7 @@ from srsql.schemas import Dataset
 
 _VIEWS = "query/views"
 BOUNDS = ("lower", "expected", "upper", "known")
-_SHOWN = 3
+_NAMES_SHOWN = 3
 """Groups that a refusal names."""
 
 
@@ -355,10 +355,10 @@ def _answer_rows(
             shown = [
                 f"{', '.join(map(str, key))} ({low} to {high})" for key, low, high in undecided
             ]
-            more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+            more = f" and {len(shown) - _NAMES_SHOWN} more" if len(shown) > _NAMES_SHOWN else ""
             raise QueryError(
-                f"LIMIT: which groups come first is undecided between {'; '.join(shown[:_SHOWN])}"
-                f"{more}: leave LIMIT out"
+                "LIMIT: which groups come first is undecided between "
+                f"{'; '.join(shown[:_NAMES_SHOWN])}{more}: leave LIMIT out"
             )
     return rows[ends[0] : ends[1] if len(ends) > 1 else None]
 

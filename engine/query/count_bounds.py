@@ -56,7 +56,7 @@ def compose_count_bounds(
         views: the released views that the statement reads.
         question: what the analyst wants to know.
         withheld: column of the public manifests by which the upper bound is raised.
-        hidden: how many may have a value that is suppressed; None: nobody.
+        hidden: how many may have a value that is suppressed; None: no case.
 
     Returns:
         A SELECT of the group columns, lower, expected, upper and known.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from sqlglot import exp
@@ -11,6 +11,7 @@ from srsql.engine.catalog.datasets import raw_term, term_key, trimmed
 from srsql.engine.catalog.layout import raw_table
 from srsql.engine.catalog.levels import HELD, TOPIC, Level, add_names, make_names
 from srsql.engine.errors import LevelError
+from srsql.engine.measures import cell
 from srsql.engine.query.answer import find_views
 from srsql.engine.store.frames import Framed
 from srsql.engine.store.statements import column, query, temporary, union_all
@@ -22,11 +23,11 @@ from srsql.schemas import Dataset, Sensitive
 class Value:
     """One value of the column."""
 
-    value: str
+    value: str = field(metadata=cell("value"))
     """The key of the term."""
-    cases: int
+    cases: int = field(metadata=cell("cases", "count"))
     """Cases that have it in some report."""
-    names: tuple[str, ...]
+    names: tuple[str, ...] = field(metadata=cell("names", "names"))
     """On the level; none: the dictionary lacks the value."""
 
 

@@ -31,7 +31,7 @@ from srsql.engine.query.vocabulary import (
     region_refusal,
 )
 from srsql.engine.query.worlds import (
-    FAR,
+    FARTHEST_VALUE,
     Atom,
     Span,
     complement,
@@ -392,13 +392,17 @@ def numeric_spans(qid: Qid, operator: type[exp.Expr], limit: Fraction) -> tuple[
         spans = ((below, below),) if below == above else ()
         return spans if operator is exp.EQ else complement(spans)
     ends: dict[type[exp.Expr], Span] = {
-        exp.LT: (-FAR, above - 1),
-        exp.LTE: (-FAR, below),
-        exp.GT: (below + 1, FAR),
-        exp.GTE: (above, FAR),
+        exp.LT: (-FARTHEST_VALUE, above - 1),
+        exp.LTE: (-FARTHEST_VALUE, below),
+        exp.GT: (below + 1, FARTHEST_VALUE),
+        exp.GTE: (above, FARTHEST_VALUE),
     }
     low, high = ends[operator]
-    return ((max(low, -FAR), min(high, FAR)),) if max(low, -FAR) <= min(high, FAR) else ()
+    return (
+        ((max(low, -FARTHEST_VALUE), min(high, FARTHEST_VALUE)),)
+        if max(low, -FARTHEST_VALUE) <= min(high, FARTHEST_VALUE)
+        else ()
+    )
 
 
 def node_spans(qid: Qid, tree: Hierarchy, text: str) -> tuple[Span, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from srsql.engine.catalog.levels import HELD
 from srsql.engine.errors import QueryError
+from srsql.engine.measures import cell
 from srsql.engine.query.coverage import original_terms, released_terms
 from srsql.engine.store.frames import Framed
 from srsql.engine.store.statements import query
@@ -22,14 +23,14 @@ TOPIC = "query/spellings"
 class Spelling:
     """One spelling of a term."""
 
-    column: str
-    key: str
+    column: str = field(metadata=cell("column"))
+    key: str = field(metadata=cell("key"))
     """Of the term, which all its spellings have in common."""
-    spelling: str
+    spelling: str = field(metadata=cell("spelling"))
     """Without white space at its ends."""
-    cases: int
+    cases: int = field(metadata=cell("cases", "count"))
     """Cases that have this spelling in some report."""
-    cases_of_key: int
+    cases_of_key: int = field(metadata=cell("cases of the term", "count"))
     """Cases that have any spelling of the term."""
 
 

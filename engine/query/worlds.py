@@ -29,8 +29,8 @@ from srsql.schemas import Dataset, Qid
 _MISSING = exp.cast(exp.null(), "BIGINT")
 WORLD = "w"
 """Alias of the worlds in rewritten statements."""
-FAR = 2**40
-MOST = 4096
+FARTHEST_VALUE = 2**40
+WORLDS_AT_MOST = 4096
 Span = tuple[int, int]
 Truth = bool | None
 
@@ -94,7 +94,11 @@ def union(parts: Iterable[tuple[Span, ...]]) -> tuple[Span, ...]:
 
 def complement(spans: Sequence[Span]) -> tuple[Span, ...]:
     """The other values."""
-    ends = [-FAR - 1, *(end for low, high in spans for end in (low - 1, high)), FAR]
+    ends = [
+        -FARTHEST_VALUE - 1,
+        *(end for low, high in spans for end in (low - 1, high)),
+        FARTHEST_VALUE,
+    ]
     return tuple(
         (low + 1, high) for low, high in zip(ends[::2], ends[1::2], strict=True) if low < high
     )
@@ -106,7 +110,7 @@ def possible_span(dataset: Dataset, qid: Qid) -> Span:
         return leaves(dataset.hierarchies[qid.name])[0]
     limits = qid.domain if isinstance(qid.domain, tuple) else qid.limits
     if limits is None:
-        return -FAR, FAR
+        return -FARTHEST_VALUE, FARTHEST_VALUE
     low, high = (Fraction(end) / Fraction(qid.granularity) for end in limits)
     return math.ceil(low), math.floor(high)
 
@@ -155,9 +159,9 @@ def make_worlds(
     Raises:
         QueryError: there are too many.
     """
-    if math.prod(len(listed) for listed in cells.values()) > MOST:
+    if math.prod(len(listed) for listed in cells.values()) > WORLDS_AT_MOST:
         raise QueryError(
-            f"the comparisons of {len(cells)} quasi-identifiers make more than {MOST:,} "
+            f"the comparisons of {len(cells)} quasi-identifiers make more than {WORLDS_AT_MOST:,} "
             "combinations: ask several questions"
         )
     worlds = []

@@ -139,7 +139,7 @@ def plain_numbers(*axes: Axis) -> None:
 
 
 def label(text: str, longest: int = 34) -> str:
-    """A name of somebody else's beside an axis."""
+    """A foreign name beside an axis."""
     text = plain(text)
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 

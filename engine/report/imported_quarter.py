@@ -1,4 +1,4 @@
-"""The page of one quarter of somebody else's series: what its released table tells, and its
+"""The page of one quarter of a foreign series: what its released table tells, and its
 originals where they were imported.
 
 No manifest comes with such a table, so that k and thresholds are the reader's to give; what the

@@ -51,7 +51,7 @@ _HIDDEN = frozenset(
      "guarantee", "made_after", "parameters", "suppressed", "incomplete", "unread_columns"}
 )  # fmt: skip
 """Keys of the private manifest that have a place of their own on the page."""
-_LISTED = 50
+_ROWS_SHOWN = 50
 """Infeasible values in the table."""
 
 
@@ -302,11 +302,11 @@ def _infeasible(manifest: dict[str, Any]) -> Table | None:
     return Table(
         "infeasible",
         f"Values more frequent in the quarter than their threshold ({len(listed):,}"
-        + (f", the first {_LISTED})" if len(listed) > _LISTED else ")"),
+        + (f", the first {_ROWS_SHOWN})" if len(listed) > _ROWS_SHOWN else ")"),
         tuple(name.replace("_", " ") for name in names),
         [
             tuple(v if isinstance(v := item[name], (str, int, float)) else str(v) for name in names)
-            for item in listed[:_LISTED]
+            for item in listed[:_ROWS_SHOWN]
         ],
     )
 

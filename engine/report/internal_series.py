@@ -1,4 +1,4 @@
-"""The internal edition of a series, ours or somebody else's: quarters side by side."""
+"""The internal edition of a series, our own or a foreign one: quarters side by side."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class _Ours:
 
 
 class _Theirs(_Ours):
-    """What it says of somebody else's."""
+    """What it says of a foreign one."""
 
     imported: ClassVar[bool] = True
 

@@ -214,7 +214,7 @@ def _missing(shapes: Shapes) -> Table:
 
 
 def _smallest(shapes: Shapes, k: int | None, limit: int | None) -> Table | None:
-    """What somebody learns of a case in the smallest region, over all regions of that size."""
+    """What an attacker learns of a case in the smallest region, over all regions of that size."""
     if not shapes.sizes:
         return None
     size = min(shapes.sizes)

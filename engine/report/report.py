@@ -47,7 +47,7 @@ class Report:
     figures: tuple[Figure, ...] = ()
     """Those of the page."""
     files: tuple[str, ...] = ()
-    """Where they were written, as SVG and PNG; empty where nobody asked for that."""
+    """Where they were written, as SVG and PNG; empty where none were asked for."""
 
 
 def report(

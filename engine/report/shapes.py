@@ -114,7 +114,7 @@ def _rows(name: str) -> exp.Query:
 def published_shapes(
     warehouse: Warehouse, dataset: Dataset, schema: str, *, confidences: bool = True
 ) -> Shapes:
-    """The published regions of a quarter; anybody's.
+    """The published regions of a quarter; our own or a foreign one.
 
     Args:
         warehouse: has the released views.
@@ -183,7 +183,7 @@ def _widths(dataset: Dataset, position: int, rows: list[tuple[float | None, int]
 def public_measures(
     warehouse: Warehouse, dataset: Dataset, schema: str, release_id: int
 ) -> list[MeasureRow]:
-    """What anybody can measure of a released quarter: from its views and public manifest alone.
+    """The public measures of a released quarter: from its views and public manifest alone.
 
     Bounds of regions are judged where the model keeps them; widths are over the cases that have a
     region, as a share of the domain or of the height of the hierarchy.

@@ -42,7 +42,7 @@ from srsql.schemas.glossary import term
 
 ADULT = Decimal(18)
 """Years from which the condition of the second comparison holds."""
-SHOWN = 12
+SIGNALS_DRAWN = 12
 """Pairs in a table or a forest plot."""
 _FEW = 100
 """Pairs up to which the dots are large."""
@@ -97,7 +97,7 @@ def _comparison(release: Release, title: str, condition: Condition) -> Compariso
         release.warehouse,
         release.visible_dataset,
         release.series,
-        Sifted(condition, lambda every: tuple(nlargest(SHOWN, told(every), key=_change))),
+        Sifted(condition, lambda every: tuple(nlargest(SIGNALS_DRAWN, told(every), key=_change))),
         quarter=release.quarter,
     )
     quantiles = {row.measure: row for row in found.quantiles}
@@ -120,7 +120,7 @@ def _change(signal: Signal) -> float:
 def strongest(
     warehouse: Warehouse, dataset: Dataset, series: str, quarter: str
 ) -> tuple[int, list[Signal]]:
-    """The pairs of released rows that stand out most; anybody's.
+    """The pairs of released rows that stand out most; our own or a foreign release.
 
     Args:
         warehouse: has the released views.
@@ -143,7 +143,9 @@ def strongest(
     def order(signal: Signal) -> tuple[float, str, str]:
         return -(signal.released.ic025 or 0.0), signal.drug, signal.reaction
 
-    asked = Sifted(Condition(), lambda every: tuple(nsmallest(SHOWN, drawn(every), key=order)))
+    asked = Sifted(
+        Condition(), lambda every: tuple(nsmallest(SIGNALS_DRAWN, drawn(every), key=order))
+    )
     found = signals(warehouse, dataset, series, asked, quarter=quarter, released_only=True)
     return pairs, list(found.signals)
 
@@ -206,7 +208,7 @@ def _changed_pairs(key: str, found: Comparison) -> Table:
 
 
 def strongest_blocks(listed: list[Signal]) -> list[Figure | Table]:
-    """The strongest pairs of the released rows; anybody's."""
+    """The strongest pairs of the released rows; our own or a foreign release."""
     if not listed:
         return []
     bars = [

@@ -29,7 +29,7 @@ class WorkedAttack:
     steps: list[tuple[str, int]]
     """Candidates within the group, each exclusion set, who remains."""
     played: Attack | None
-    """The same attacker among all that match; None for a draft, which nobody has."""
+    """The same attacker among all that match; None for a draft, which is not out."""
     excluded: list[tuple[str, str, int]]
     """Of ``played``: exclusion set, its meaning, its cases."""
 

@@ -86,7 +86,7 @@ def ask(
     if masks.drug or masks.reaction:
         unknown += unknown_names(warehouse, scope, sides[0], [masks], allowed=allowed)
     suppressed = suppressed_of(warehouse, scope)
-    _check_told(warehouse, scope, counting, suppressed)
+    _need_told_by_rows(warehouse, scope, counting, suppressed)
     return Asked(scope, sides, tuple(unknown), suppressed)
 
 
@@ -118,7 +118,7 @@ def left_out(counting: Counting) -> tuple[str, ...]:
     return tuple(f"{what} {name}" for what, name in named if name)
 
 
-def _check_told(
+def _need_told_by_rows(
     warehouse: Warehouse, scope: Scope, counting: Counting, suppressed: Suppressed
 ) -> None:
     """That rows of cases tell what is asked for.

@@ -104,7 +104,7 @@ def unknown_names(
 ) -> list[str]:
     """What is to be said of the drugs and reactions of rules that no row of a side has.
 
-    Rows of any role and of every quarter count, so that a name of nobody who meets a condition is
+    Rows of any role and of every quarter count, so that a name of no case that meets a condition is
     none of them.
 
     Args:

@@ -67,7 +67,7 @@ class Null:
     data: str
     """``original`` or ``released``."""
     reactions: int
-    """That anybody has."""
+    """That a case has."""
     n_drug: int
     """The column's total: pairs of a case of the drug and a reaction of it."""
     n_all: int

@@ -80,7 +80,7 @@ class Stratified:
     """
 
     strata: int
-    """Strata that anybody may be in."""
+    """Strata that a case may be in."""
     n: float
     n_lower: int
     n_known: int

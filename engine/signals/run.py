@@ -41,11 +41,11 @@ from srsql.engine.signals.rules import (
     intervals,
 )
 from srsql.engine.signals.strata import Parted, Stratum, parted
-from srsql.engine.store.optional import installed
+from srsql.engine.store.doors import installed
 from srsql.engine.store.statements import column, dotted, query, temporary
 from srsql.engine.store.warehouse import Warehouse
 
-LEAST = 3
+LEAST_CASES = 3
 """Cases from which a pair counts as one of all pairs (Lin 2016, Table 2)."""
 BIAS = "srsql_signal_bias"
 _SIDE_TABLES = (
@@ -129,7 +129,9 @@ class Run:
         self.load()
         self.weigh(condition, self.missing, fit=True)
         side = self.sides[0]
-        (name, tables), enough = self.scope.pairs(side).every(LEAST, surely=ORIGINAL in self.sides)
+        (name, tables), enough = self.scope.pairs(side).every(
+            LEAST_CASES, surely=ORIGINAL in self.sides
+        )
         self.warehouse.run(self.of_side(name, side, *tables), enough)
         self._measure()
         strata = bool(self.counting.strata)
@@ -234,7 +236,7 @@ class Run:
     def _with_domain(self, interval: Interval) -> tuple[int, int, int, int, int]:
         """The interval with its domain; where that is observed, what the regions span.
 
-        A declared domain also cuts the interval, so that nobody meets what no value can.
+        A declared domain also cuts the interval, so that no case meets what no value can.
         """
         if interval.domain:
             low, high = interval.domain

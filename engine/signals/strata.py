@@ -17,10 +17,10 @@ from srsql.engine.signals.rules import AGE, SEX, Condition, Counting, Interval, 
 from srsql.schemas import Dataset
 
 PERIOD = "period"
-BY = (SEX, AGE, PERIOD)
+STRATA_NAMES = (SEX, AGE, PERIOD)
 """What strata may be made of."""
 MAX_STRATA = 500
-"""More would leave hardly anybody in each."""
+"""More would leave hardly any case in each."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Parted:
     """The strata under one condition."""
 
     whole: Stratum
-    """All of them together: whoever has the values that they ask for."""
+    """All of them together: cases that have the values that they ask for."""
     strata: tuple[Stratum, ...] = field(default=())
 
 
@@ -50,7 +50,7 @@ def read_strata(
     """What ``--strata`` and ``--age-bands`` ask for, as ``Counting`` has it.
 
     Args:
-        by: some of ``BY``; None: no strata.
+        by: some of ``STRATA_NAMES``; None: no strata.
         bands: lower ends of the bands of age but the first, rising; None: the dataset's groups.
 
     Raises:
@@ -58,8 +58,8 @@ def read_strata(
             by age.
     """
     names = tuple(name.strip().lower() for name in by or ())
-    if wrong := [name for name in names if name not in BY]:
-        raise SignalError(f"--strata {wrong[0]!r}: give some of {', '.join(BY)}")
+    if wrong := [name for name in names if name not in STRATA_NAMES]:
+        raise SignalError(f"--strata {wrong[0]!r}: give some of {', '.join(STRATA_NAMES)}")
     if len(set(names)) < len(names):
         raise SignalError(f"--strata {','.join(names)}: names one twice")
     ends: list[Decimal] = []
@@ -86,7 +86,7 @@ def parted(
     Args:
         dataset: has the quasi-identifiers, the hierarchy of sex and the groups of age.
         counting: what cases are parted by.
-        condition: who counts at all; strata in which nobody can meet it are left out.
+        condition: who counts at all; strata in which no case can meet it are left out.
         quarters: the periods that count.
 
     Raises:

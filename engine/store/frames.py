@@ -25,7 +25,6 @@ from typing import (
 import pyarrow as pa
 
 from srsql.engine.errors import FrameError, printable
-from srsql.engine.store.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,14 +225,14 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def as_frame(rows: Iterable[Any] | Framed, *, kind: Kind = "pandas", of: type | None = None) -> Any:
-    """Rows of a result, such as those of ``engine.metrics`` or ``audit.releases``, as a table.
+    """Rows of a result, such as ``engine.audit.metrics`` or ``audit.releases``, as a table.
 
     Columns and their types are those of the rows' class, so they are there where every value is
     None. A part of a row that has fields of its own (``original`` of a signal) becomes a column for
     each of them (``original_prr``); what has no column type (a dictionary) is JSON.
 
     Args:
-        rows: a result, such as ``engine.audit()``, results of one class, or dictionaries.
+        rows: a result, such as ``engine.audit.run()``, results of one class, or dictionaries.
         kind: ``pandas`` (Arrow-backed: integers with NULL stay integers), ``arrow``, ``polars``.
         of: the class of the rows, so that no rows at all give its columns, too.
 
@@ -269,7 +268,6 @@ def shaped(table: pa.Table, kind: Kind) -> Any:
     if kind == "arrow":
         return table
     if kind == "pandas":
-        need("pandas", "a frame of pandas", FrameError)
         import pandas as pd
 
         return table.to_pandas(types_mapper=pd.ArrowDtype)

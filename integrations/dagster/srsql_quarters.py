@@ -91,8 +91,8 @@ def release(context: dg.AssetExecutionContext, settings: Srsql) -> dg.Materializ
     quarter = quarter_of(context)
     with settings.open() as engine:
         need_no_gap(engine, quarter)
-        engine.release(quarter, k=settings.k, theta=settings.theta, if_needed=True)
-        measures = {(row.measure, row.scope): row for row in engine.metrics(quarter)}
+        engine.release.make(quarter, k=settings.k, theta=settings.theta, if_needed=True)
+        measures = {(row.measure, row.scope): row for row in engine.audit.metrics(quarter)}
     alone = measures["one_candidate", "2 of the drugs or terms, worst"]
     return dg.MaterializeResult(
         metadata={
@@ -108,7 +108,7 @@ def release(context: dg.AssetExecutionContext, settings: Srsql) -> dg.Materializ
 def audit(settings: Srsql) -> dg.AssetCheckResult:
     """Every case of every release attacked; nothing is published of a series that is not safe."""
     with settings.open() as engine:
-        found = engine.audit(k=settings.audit_k)
+        found = engine.audit.run(k=settings.audit_k)
     return dg.AssetCheckResult(passed=found.safe, description=found.verdict)
 
 
@@ -118,10 +118,10 @@ def artifact(context: dg.AssetExecutionContext, settings: Srsql) -> dg.Materiali
     quarter = quarter_of(context)
     folder = Path(settings.published, quarter)
     with settings.open() as engine:
-        found = engine.audit(k=settings.audit_k)  # the check is not run with this asset alone
+        found = engine.audit.run(k=settings.audit_k)  # the check is not run with this asset alone
         if not found.safe:
             raise dg.Failure(found.verdict, allow_retries=False)
-        engine.publish(quarter, folder, if_needed=True)
+        engine.artifact.publish(quarter, folder, if_needed=True)
     verified = srsql.verify(folder)
     if not verified.passed:
         raise dg.Failure("; ".join(verified.failures), allow_retries=False)

@@ -5,14 +5,22 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.command import srsql
 
-from srsql.engine.api import ARGUMENTS, PERIODS
-from srsql.engine.api.engine import Engine
+from srsql.engine.api.arguments import ARGUMENTS, PERIODS
+from srsql.engine.api.artifacts import ArtifactCalls
+from srsql.engine.api.audits import AuditCalls
+from srsql.engine.api.engine import MOVED, Engine
+from srsql.engine.api.options import Counting, Publication
+from srsql.engine.api.questions import QueryCalls
+from srsql.engine.api.releases import ReleaseCalls, SeriesCalls
+from srsql.engine.api.signals import SignalCalls
+from srsql.engine.api.steward import StewardCalls
 from srsql.engine.errors import (
     AdviseError,
     AuditError,
@@ -31,12 +39,33 @@ from srsql.engine.models.lattice import Ipa
 from srsql.engine.parameters import arguments_of
 from srsql.engine.release.request import make_request, release_options
 
+GROUPS = {
+    "artifact": ArtifactCalls,
+    "audit": AuditCalls,
+    "query": QueryCalls,
+    "release": ReleaseCalls,
+    "series": SeriesCalls,
+    "signals": SignalCalls,
+    "steward": StewardCalls,
+}
 CALLS = {
-    name: call
-    for name, call in inspect.getmembers(Engine, inspect.isfunction)
+    f"{group}.{name}".lstrip("."): call
+    for group, of in {"": Engine, **GROUPS}.items()
+    for name, call in inspect.getmembers(of, inspect.isfunction)
     if not name.startswith("_")
 } | {"compare": Study.compare, "advise": Study.advise}
 """What each call takes; a call behind a door, what the door does."""
+COMMANDS = {
+    "audit.run": "audit",
+    "query.ask": "query",
+    "release.make": "release",
+    "release.make_range": "release",
+    "series.create": "create_series",
+    "series.set": "set_series",
+    "series.show": "series",
+    "signals.find": "signals",
+}
+"""Calls that errors call otherwise."""
 NEEDED: dict[str, Any] = {
     "quarter": "2018Q3",
     "quarters": "2018Q1:2018Q3",
@@ -94,8 +123,8 @@ def test_every_argument_that_names_a_period_goes_through_the_one_parser(
         raise ReleaseError(f"{label} was read, {known}, {fresh}")
 
     monkeypatch.setattr("srsql.engine.catalog.periods.named_period", read)
-    call = getattr(engine, name)
-    fresh = name in ("ingest", "import_release")
+    call = attrgetter(name)(engine)
+    fresh = name in ("ingest", "audit.import_release")
     text = refused(ReleaseError, call, **needed(CALLS[name]) | {argument: "22-q1"})
     assert text == f"22-q1 was read, [], {fresh}"
 
@@ -107,37 +136,38 @@ def test_synthetic_quarters_and_weeks_are_named_in_the_usual_spellings_too() -> 
 
 @pytest.mark.slow
 def test_a_misspelt_threshold_is_not_a_release_with_the_default(engine: Engine) -> None:
-    text = refused(ReleaseError, engine.release, "2018Q3", k=20, thetta="0.2")
+    text = refused(ReleaseError, engine.release.make, "2018Q3", k=20, thetta="0.2")
     assert text == "release takes no option thetta: did you mean theta?"
-    text = refused(ReleaseError, engine.release, "2018Q3", K=20)
+    text = refused(ReleaseError, engine.release.make, "2018Q3", K=20)
     assert text == "release takes no option K: did you mean k?"
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_keyword_that_there_is_not_is_named(engine: Engine, name: str) -> None:
-    call = getattr(engine, name)
+    call = attrgetter(name)(engine)
     text = refused(SrsqlError, call, **needed(call), no_such_keyword=1)
-    assert text.startswith(f"{'release' if name == 'release_range' else name} takes no option ")
+    said = COMMANDS.get(name, name.rpartition(".")[2])
+    assert text.startswith(f"{said} takes no option ")
     assert "no_such_keyword" in text
 
 
 @pytest.mark.parametrize(
     ("error", "name", "given", "meant"),
     [
-        (AuditError, "audit", {"atacks": "b"}, "attacks"),
+        (AuditError, "audit.run", {"atacks": "b"}, "attacks"),
         (CompareError, "compare", {"job": 2}, "jobs"),
         (AdviseError, "advise", {"maxrisk": "0.1"}, "max_risk"),
-        (PublishError, "publish", {"fromat": "csv"}, "format"),
-        (SrsqlError, "metrics", {"datset": "faers"}, "dataset"),
-        (SignalError, "signals", {"re_action": "Rash"}, "reaction"),
-        (SrsqlError, "query", {"serie": "main"}, "series"),
-        (ReleaseError, "release_range", {"epsilom": "1"}, "epsilon"),
+        (PublishError, "artifact.publish", {"fromat": "csv"}, "format"),
+        (SrsqlError, "audit.metrics", {"datset": "faers"}, "dataset"),
+        (SignalError, "signals.find", {"re_action": "Rash"}, "reaction"),
+        (SrsqlError, "query.ask", {"serie": "main"}, "series"),
+        (ReleaseError, "release.make_range", {"epsilom": "1"}, "epsilon"),
     ],
 )
 def test_the_keyword_that_was_meant_is_told(
     engine: Engine, error: type[SrsqlError], name: str, given: dict[str, Any], meant: str
 ) -> None:
-    call = getattr(engine, name)
+    call = attrgetter(name)(engine)
     assert refused(error, call, **needed(call), **given).endswith(f"did you mean {meant}?")
 
 
@@ -145,7 +175,7 @@ def test_the_keyword_that_was_meant_is_told(
 def test_a_value_of_another_kind_is_refused_with_what_is_taken(
     engine: Engine, name: str, argument: str
 ) -> None:
-    call = getattr(engine, name)
+    call = attrgetter(name)(engine)
     told = arguments_of(CALLS[name], ARGUMENTS)[argument]
     text = refused(SrsqlError, call, **needed(call) | {argument: object()})
     assert text.startswith(f"{told.option} ")
@@ -161,14 +191,14 @@ def test_a_value_of_another_kind_is_refused_by_a_release(engine: Engine, keyword
         asked = {"model": models[0]}
     elif keyword == "l":
         asked["sensitive_terms"] = "terms.txt"
-    text = refused(ReleaseError, engine.release, "2018Q3", **asked | {keyword: object()})
+    text = refused(ReleaseError, engine.release.make, "2018Q3", **asked | {keyword: object()})
     assert text.startswith(f"--{keyword.replace('_', '-')} ")
     assert "give" in text
 
 
 def test_what_is_missing_or_too_much_is_one_line(engine: Engine) -> None:
-    assert "quarter" in refused(SrsqlError, engine.metrics)
-    assert refused(AuditError, engine.audit, "2018Q3").startswith("audit: ")
+    assert "quarter" in refused(SrsqlError, engine.audit.metrics)
+    assert refused(AuditError, engine.audit.run, "2018Q3").startswith("audit: ")
 
 
 @pytest.mark.parametrize(
@@ -188,7 +218,7 @@ def test_what_is_missing_or_too_much_is_one_line(engine: Engine) -> None:
     ],
 )
 def test_what_a_release_takes_is_said(engine: Engine, options: dict[str, Any], text: str) -> None:
-    assert refused(ReleaseError, engine.release, "2018Q3", **options).startswith(text)
+    assert refused(ReleaseError, engine.release.make, "2018Q3", **options).startswith(text)
 
 
 def test_numbers_lists_and_tuples_stand_for_their_text() -> None:
@@ -268,3 +298,43 @@ def test_defaults_of_a_file_are_read_as_strictly(
     assert told.code == 2
     assert text in told.err
     assert told.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", CALLS.keys() - {"advise", "compare"})
+def test_a_call_has_at_most_eight_parameters(name: str) -> None:
+    call = CALLS[name]
+    named = [p for p in inspect.signature(call).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    assert len([p for p in named if p.name != "self"]) <= 8
+
+
+def test_options_in_one_object_are_read_as_keywords_are_which_come_first(engine: Engine) -> None:
+    """What is refused tells which value was read, and that the object was not taken as it is."""
+    publish = engine.artifact.publish
+    text = refused(PublishError, publish, "2018Q3", "out", Publication(format="xml"))  # type: ignore[arg-type]
+    assert text.startswith("--format 'xml': give one of parquet")
+    good, bad = Publication(format="csv"), "yes"
+    text = refused(PublishError, publish, "2018Q3", "out", good, format=bad)
+    assert text.startswith("--format 'yes'")
+    text = refused(PublishError, publish, "2018Q3", "out", {"format": "csv"})
+    assert text == "--publication {'format': 'csv'}: give Publication(...)"
+
+
+def test_a_field_of_options_that_a_call_does_not_have_is_refused_in_either_form(
+    engine: Engine,
+) -> None:
+    for given in ({"strata": ["sex"]}, {"counting": Counting(strata=["sex"])}):
+        text = refused(SignalError, engine.signals.trend, "Humira", "Rash", **given)
+        assert text.startswith("trend takes no option strata")
+
+
+@pytest.mark.parametrize("old", [*MOVED, "release", "series", "audit", "signals", "query"])
+def test_a_call_goes_on_by_its_old_name_and_says_the_new_one(engine: Engine, old: str) -> None:
+    """It refuses an argument as the new one does, so that it is that call."""
+    new = MOVED.get(old) or f"{old}.{getattr(engine, old).CALL}"
+    given = needed(CALLS[new]) | {"no_such_keyword": 1}
+    due = refused(SrsqlError, attrgetter(new)(engine), **given)
+    with pytest.warns(DeprecationWarning, match=rf"^Engine\.{old}\(\) is Engine\.{new}\(\): "):
+        assert refused(SrsqlError, lambda **each: getattr(engine, old)(**each), **given) == due
+    assert not hasattr(engine, "no_such_call")
+    guide = Path(__file__).parents[2].joinpath("docs", "guide.md").read_text(encoding="utf-8")
+    assert f"| `{old}` | `{new}` |\n" in guide

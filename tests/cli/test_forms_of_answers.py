@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from support.quarters import crowd
 
 from srsql.cli import cli
 from srsql.engine.api.engine import Engine
-from srsql.engine.console import SCREEN, forms
+from srsql.engine.console import FORMS, SCREEN, forms, result_table
 from srsql.engine.console.measures import SIGNAL_COLUMNS, signals_parts
+from srsql.engine.measures import CELL, cell
 
 pytestmark = pytest.mark.slow
 
@@ -70,7 +72,7 @@ def test_a_table_that_fits_the_terminal_is_a_table() -> None:
 def test_a_table_that_does_not_is_shown_as_records_and_no_word_is_broken(width: int) -> None:
     lines = printed(width, COLUMNS, ROWS)
     text = " ".join(lines)
-    for word in " ".join(cell for row in ROWS for cell in row).split():
+    for word in " ".join(each for row in ROWS for each in row).split():
         assert word in text
     assert max(map(cell_len, lines)) <= max(width, len("GASTROINTESTINAL") + 6)
     assert lines[-2:] == ["rule: B", "data: released"], "an empty value has no line"
@@ -258,3 +260,35 @@ def test_what_steers_a_terminal_is_written_out_in_titles_cells_and_lines(capsys:
     printed = capsys.readouterr().out
     assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(printed)
     assert "a\\x1b[31mline" in printed
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A result with a column of every form, and a field that is none."""
+
+    hidden: str
+    name: str = field(metadata=cell("the name"))
+    cases: int | None = field(metadata=cell("cases", "count"))
+    share: float | None = field(metadata=cell("share", "number"))
+    terms: tuple[str, ...] = field(metadata=cell("terms", "names"))
+    default: object = field(metadata=cell("default", "setting"))
+    kept: bool | None = field(metadata=cell("kept", "verdict"))
+
+
+def test_a_table_has_the_fields_that_results_declare_as_columns_in_their_order() -> None:
+    rows = [
+        Weighed("x", "a", 1200, 0.123456789, ("b", "c"), ["d", 1], True),
+        Weighed("x", "a", None, None, (), True, False),
+        Weighed("x", "a", 0, 1234567.0, ("b",), "e", None),
+    ]
+    table = result_table("weighed", Weighed, rows)
+    assert (table.title, table.columns) == (
+        "weighed",
+        ["the name", "cases", "share", "terms", "default", "kept"],
+    )
+    assert [list(row) for row in table.rows] == [
+        ["a", "1,200", "0.123457", "b; c", "d, 1", "yes"],
+        ["a", "", "", "-", "yes", "NO"],
+        ["a", "0", "1.23457e+06", "b", "e", ""],
+    ]
+    assert {form for each in fields(Weighed)[1:] for form in [each.metadata[CELL][1]]} == {*FORMS}

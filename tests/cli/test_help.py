@@ -7,10 +7,10 @@ import pytest
 from support.command import srsql
 
 from srsql.cli import cli
-from srsql.engine.api import ARGUMENTS
-from srsql.engine.api.engine import Engine
+from srsql.engine.api.arguments import ARGUMENTS
+from srsql.engine.api.signals import SignalCalls
 from srsql.engine.console.field_signals import PARTS
-from srsql.engine.console.sections import FURTHER, MOST, long_name, told
+from srsql.engine.console.sections import FURTHER, OPTIONS_SHOWN, long_name, told
 from srsql.engine.console.session import each_command
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import arguments_of, declared, option_name
@@ -49,7 +49,7 @@ def shortened(words: str, options: set[str]) -> set[str]:
 @pytest.mark.parametrize("words", COMMANDS)
 def test_a_help_has_at_most_16_options_and_help_all_has_every_one(words: str) -> None:
     first = shortened(words, listed(*words.split(), "--help"))
-    assert len(first) <= MOST
+    assert len(first) <= OPTIONS_SHOWN
     assert first >= HELP
     required = {
         long_name(param)
@@ -100,7 +100,7 @@ def test_the_help_of_a_model_has_what_it_takes_and_nothing_that_only_others_take
     }
     for words in (["--model", model, "--help"], ["--help", f"--model={model}"]):
         shown = listed(*command.split(), *words)
-        assert len(shown - {"period"}) <= MOST
+        assert len(shown - {"period"}) <= OPTIONS_SHOWN
         assert shown >= own
         assert not shown & (of_some - own)
     rest = listed(*command.split(), "--model", model, "--help-all")
@@ -114,17 +114,17 @@ def test_a_model_that_there_is_not_is_refused_where_it_is_run_and_help_is_still_
 @pytest.mark.parametrize("word", PARTS)
 def test_a_word_behind_signals_has_a_help_of_its_own_options(word: str) -> None:
     shown = listed("signals", word, "--help")
-    assert len(shown - {"period"}) <= MOST
+    assert len(shown - {"period"}) <= OPTIONS_SHOWN
     every = listed("signals", word, "--help-all") - {"period"}
     takes = {
         told.option.lstrip("-")
-        for told in arguments_of(getattr(Engine, PARTS[word][0]), ARGUMENTS).values()
+        for told in arguments_of(getattr(SignalCalls, PARTS[word][0]), ARGUMENTS).values()
     }
     takes |= {"all"} if word == "export" else set()
     common = names("signals") - {
         told.option.lstrip("-")
         for call, _ in PARTS.values()
-        for told in arguments_of(getattr(Engine, call), ARGUMENTS).values()
+        for told in arguments_of(getattr(SignalCalls, call), ARGUMENTS).values()
     }
     marks = {"trend", "likelihood"}
     assert every - HELP == takes | (common - marks)  # the word is the mark

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -12,6 +13,11 @@ from typing import Any
 from srsql.engine.extras.verifier_page import verifier_page
 
 NODE = shutil.which("node")
+PARQUET_READER = (
+    Path(os.environ["SRSQL_PARQUET_READER"]) if "SRSQL_PARQUET_READER" in os.environ else None
+)
+"""The script of ``integrations/parquet-reader``, which ``.ci/integrations`` builds."""
+NO_PARQUET_READER = "no SRSQL_PARQUET_READER, which integrations/parquet-reader builds"
 RUN = """
 {
   const fs = require("fs"), path = require("path"), vm = require("vm");
@@ -30,16 +36,18 @@ RUN = """
 """
 
 
-def opened_in_node(scratch: Path, *folders: Path) -> dict[str, Any]:
+def opened_in_node(
+    scratch: Path, *folders: Path, parquet_reader: Path | None = None
+) -> dict[str, Any]:
     """What the page is told of artifacts when they are opened together.
 
     Args:
         scratch: where the script is written.
         folders: of the artifacts.
+        parquet_reader: what the page is written with.
     """
-    found = re.search(
-        r'<script type="text/plain" id="work">(.*?)</script>', verifier_page(), re.DOTALL
-    )
+    page = verifier_page(None if parquet_reader is None else parquet_reader.read_bytes())
+    found = re.search(r'<script type="text/plain" id="work">(.*?)</script>', page, re.DOTALL)
     assert found is not None
     assert NODE is not None
     script = scratch / "work.js"

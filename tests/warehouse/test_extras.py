@@ -10,8 +10,7 @@ from support.command import srsql
 from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.errors import FrameError
-from srsql.engine.store import optional as extras
+from srsql.engine.store import doors as extras
 
 
 @pytest.fixture
@@ -52,12 +51,3 @@ def test_what_needs_an_extra_names_it_and_the_rest_works(db: Path) -> None:
     assert "EB05:" not in srsql("signals", "--all", "--db", db).out
     report = srsql("report", "--quarter", "2011Q4", "--db", db, "--out", db.with_name("page.html"))
     assert (report.code, report.err) == (0, "")
-
-
-@pytest.mark.thorough
-def test_frames_of_pandas_are_refused_and_arrow_is_there(db: Path) -> None:
-    with Engine(db) as engine:
-        measured = engine.metrics("2011Q4")
-        with pytest.raises(FrameError, match=r"pip install 'srsql\[pandas\]'"):
-            measured.df()
-        assert measured.arrow().num_rows > 10

@@ -1,7 +1,7 @@
 """The life of a publication: read the released rows, build beside, verify, move into place.
 
 Files appear complete or not at all: the folder of an artifact, and the key file. The key file of
-pseudonymous publications has 64 random bytes in hexadecimal, readable by its owner. Whoever has the
+pseudonymous publications has 64 random bytes in hexadecimal, readable by its owner. A holder of the
 key can tell which pseudonym a known case id has. It stays with the steward; the same key in every
 quarter keeps the pseudonyms of a case equal.
 """
@@ -83,7 +83,7 @@ _STORAGE = re.compile(r"v\d+\.\d+\.\d+|latest")
 
 
 @dataclass(frozen=True)
-class Publication:
+class PublishRequest:
     """What to publish, where to, and how."""
 
     quarter: str
@@ -107,7 +107,7 @@ class Publication:
     not_ids: tuple[str, ...] = ()
     """Words of texts that are ids of other reports or cases as well, and are none there."""
     stated: Stated = field(default_factory=Stated)
-    """What whoever publishes says of it, for catalogues and papers."""
+    """What the publisher says of it, for catalogues and papers."""
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
@@ -161,7 +161,7 @@ class Published:
 def publish(
     warehouse: Warehouse,
     dataset: Dataset,
-    publication: Publication,
+    publication: PublishRequest,
     progress: Progress | None = None,
 ) -> Published:
     """Write the artifact of a released quarter, or of a range; nothing in the warehouse changes.
@@ -219,14 +219,24 @@ def publish(
                         rows = files.stage(plans, number, label)
                         model = str(public_facts(warehouse, release)["model"])
                         told = thresholds_of(warehouse, release.release_id, model)
-                        made.append(Made(
-                            release, own, rows, files.shown(own, number, label),
-                            files.unprotected(own, rows, told, number, label), known,
-                        ))  # fmt: skip
+                        made.append(
+                            Made(
+                                release,
+                                own,
+                                rows,
+                                files.shown(own, number, label),
+                                files.unprotected(own, rows, told, number, label),
+                                known,
+                            )
+                        )
                     parts = claims(
-                        warehouse, made, key, form, publication.stated,
+                        warehouse,
+                        made,
+                        key,
+                        form,
+                        publication.stated,
                         csv_safe=publication.csv_safe,
-                    )  # fmt: skip
+                    )
                     cases = files.released_cases(dataset, parts)
                     files.write(parts)
                 step("report and manifest")
@@ -262,7 +272,7 @@ def publish(
 
 
 def _compared(
-    warehouse: Warehouse, dataset: Dataset, publication: Publication, progress: Progress | None
+    warehouse: Warehouse, dataset: Dataset, publication: PublishRequest, progress: Progress | None
 ) -> Published:
     """Publish once more in a folder of its own, and hold what is there against it, file by file.
 
@@ -288,7 +298,7 @@ def _compared(
     return replace(made, path=str(to), unchanged=True)
 
 
-def _differing(publication: Publication, made: Path) -> list[str]:
+def _differing(publication: PublishRequest, made: Path) -> list[str]:
     """The files of an artifact that was made once more that are not as they are in the first.
 
     A DuckDB file has an identifier that is drawn at random, on which the hashes depend: of it
@@ -303,7 +313,7 @@ def _differing(publication: Publication, made: Path) -> list[str]:
     missing = {n for n in drawn if (n in ours) != (n in theirs)}
     if found - drawn or missing or not duck:
         return sorted(found - drawn | missing)
-    if _told(made) != _told(to) or not verify(to).passed:
+    if _compared_manifest(made) != _compared_manifest(to) or not verify(to).passed:
         return [MANIFEST]
     if _storage_version(made) != _storage_version(to):
         return [DUCKDB_FILE]
@@ -332,12 +342,12 @@ def _undrawn(folder: Path, name: str) -> bytes | None:
     return text
 
 
-def _told(folder: Path) -> Any:
+def _compared_manifest(folder: Path) -> Any:
     """The manifest without the hashes of the DuckDB file and of what tells that hash: the contents
     of these are compared."""
-    told = json_of(read_text(folder / MANIFEST, encoding="utf-8"))
+    manifest = json_of(read_text(folder / MANIFEST, encoding="utf-8"))
     compared = {DUCKDB_FILE, *CATALOGUES}
-    return told | {"files": {n: v for n, v in told["files"].items() if n not in compared}}
+    return manifest | {"files": {n: v for n, v in manifest["files"].items() if n not in compared}}
 
 
 def _storage_version(folder: Path) -> Any:
@@ -350,7 +360,7 @@ def _storage_version(folder: Path) -> Any:
 
 
 def _releases(
-    warehouse: Warehouse, dataset: Dataset, publication: Publication
+    warehouse: Warehouse, dataset: Dataset, publication: PublishRequest
 ) -> list[PublishableRelease]:
     """The release of the quarter, or those of all quarters of a range."""
     series, quarter = publication.series, publication.quarter
@@ -371,9 +381,15 @@ def _plans(
     if key is not None and dataset.rows:
         k, _ = release_facts(warehouse, release)
         shown = Release(
-            warehouse, dataset, dataset, release.release_id, release.series, release.quarter,
-            release.schema, k,
-        )  # fmt: skip
+            warehouse,
+            dataset,
+            dataset,
+            release.release_id,
+            release.series,
+            release.quarter,
+            release.schema,
+            k,
+        )
         rows = next(plan.query for plan in plans if plan.name == dataset.report_table)
         need_published_pseudonyms(shown, rows, key)
     return plans

@@ -13,7 +13,6 @@ from typing import Any, Literal
 from pydantic import ValidationError
 from sqlglot import exp
 
-from srsql.engine.artifact.derived_columns import derived_claims
 from srsql.engine.artifact.described import described_files
 from srsql.engine.artifact.documents import (
     counts_sql,
@@ -46,6 +45,7 @@ from srsql.engine.artifact.format import (
     TermsClaim,
     Thesaurus,
     Unprotected,
+    derived_claims,
     file_digest,
     sums_text,
 )
@@ -104,7 +104,7 @@ def find_release(
         quarter: that was released.
 
     Raises:
-        PublishError: it is a draft, was never made, or is somebody else's.
+        PublishError: it is a draft, was never made, or is foreign.
     """
     rows = warehouse.rows(query("artifact/publish", "releases_of_series"), [dataset.name, series])
     own = [row for row in rows if row[1] == quarter]
@@ -129,7 +129,7 @@ def find_range(
 
     Raises:
         PublishError: there are fewer than two, the ends are not among them, or one between is a
-            draft or somebody else's.
+            draft or foreign.
     """
     rows = warehouse.rows(query("artifact/publish", "releases_of_series"), [dataset.name, series])
     quarters = sorted({row[1] for row in rows if first <= row[1] <= last} | {first, last})
@@ -183,7 +183,7 @@ class Made:
 
 
 def read_stated(dataset: Dataset, told: Mapping[str, Any]) -> Stated:
-    """What whoever publishes says of the artifact.
+    """What the publisher says of the artifact.
 
     Args:
         dataset: that was released.
@@ -218,9 +218,14 @@ def read_stated(dataset: Dataset, told: Mapping[str, Any]) -> Stated:
 
 
 def claims(
-    warehouse: Warehouse, made: Sequence[Made], key: bytes | None, form: Format, stated: Stated, *,
+    warehouse: Warehouse,
+    made: Sequence[Made],
+    key: bytes | None,
+    form: Format,
+    stated: Stated,
+    *,
     csv_safe: bool = False,
-) -> list[Manifest]:  # fmt: skip
+) -> list[Manifest]:
     """What is claimed of each quarter, before there are files that it could vouch for.
 
     Args:
@@ -228,7 +233,7 @@ def claims(
         made: the releases that are published, with their tables.
         key: of the pseudonyms; None: ids are as they were released.
         form: of the tables.
-        stated: what whoever publishes says.
+        stated: what the publisher says.
         csv_safe: no cell of a CSV file is a formula.
 
     Raises:

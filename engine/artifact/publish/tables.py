@@ -114,12 +114,18 @@ def plan_terms(dataset: Dataset, schema: str, *, grouped: bool) -> list[Plan]:
     for name, query in term_queries(dataset, grouped=grouped).items():
         known = {shown.name: shown for qid in dataset.qid for shown in _region(qid)}
         columns = tuple(
-            known[shown] if shown in known else Column.model_validate(
-                {"name": shown, "type": "VARCHAR" if shown == "term" else "BIGINT",
-                 "role": ROLES.get(shown, shown), **(longer if shown == "term" else {})}
+            known[shown]
+            if shown in known
+            else Column.model_validate(
+                {
+                    "name": shown,
+                    "type": "VARCHAR" if shown == "term" else "BIGINT",
+                    "role": ROLES.get(shown, shown),
+                    **(longer if shown == "term" else {}),
+                }
             )
             for shown in query.named_selects
-        )  # fmt: skip
+        )
         read = exp.select(
             *[
                 exp.cast(column(c.name, "t"), c.type, dialect="duckdb").as_(c.name, quoted=True)
@@ -198,9 +204,15 @@ def prove_texts(
     """
     k, told = release_facts(warehouse, release)
     shown = Release(
-        warehouse, dataset, dataset, release.release_id, release.series, release.quarter,
-        release.schema, k,
-    )  # fmt: skip
+        warehouse,
+        dataset,
+        dataset,
+        release.release_id,
+        release.series,
+        release.quarter,
+        release.schema,
+        k,
+    )
     evidence = Evidence(shown, not_ids=[*told.get(NOT_IDS, ()), *not_ids])
     if fault := text_fault(evidence):
         raise UnsafeArtifactError(f"{release.quarter} was not published: {fault}")
@@ -378,10 +390,12 @@ class Staging:
                 .group_by(exp.column("kind"))
             )
             counts = dict(self.con.execute(counting.sql("duckdb")).fetchall())
-            found.append(ShownCases(
-                attribute=qid.name,
-                **{kind: counts.get(kind, 0) for kind in ("single", "several", "any")},
-            ))  # fmt: skip
+            found.append(
+                ShownCases(
+                    attribute=qid.name,
+                    **{kind: counts.get(kind, 0) for kind in ("single", "several", "any")},
+                )
+            )
         return tuple(found)
 
     def _place(self, number: int, name: str, quarter: str | None) -> exp.Expr:
@@ -392,9 +406,13 @@ class Staging:
         return table("artifact", schema, name, alias="t")
 
     def unprotected(
-        self, dataset: Dataset, tables: Sequence[Table],
-        thresholds: Sequence[tuple[str, int, int]], number: int, quarter: str | None,
-    ) -> Unprotected | None:  # fmt: skip
+        self,
+        dataset: Dataset,
+        tables: Sequence[Table],
+        thresholds: Sequence[tuple[str, int, int]],
+        number: int,
+        quarter: str | None,
+    ) -> Unprotected | None:
         """How much of the staged rows of a quarter a threshold of 1 leaves unbounded.
 
         Args:

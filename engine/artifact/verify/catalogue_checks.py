@@ -37,9 +37,9 @@ from srsql.engine.artifact.format import (
     quarters_of,
     stored_columns,
 )
-from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import Trees
 from srsql.engine.artifact.verify.reading import count, loaded
+from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.store.statements import column, temporary
 from srsql.engine.store.statements import query as named_query
 from srsql.schemas.outside import OutsideError, json_of, read_bytes
@@ -171,7 +171,7 @@ def _schemas(document: Node, manifest: Manifest) -> dict[str, Node]:
 
 
 def _asked(manifest: Manifest, name: str) -> tuple[Column, ...]:
-    """The columns that a table has for whoever asks it; of several quarters each row tells its."""
+    """The columns that a table has in SQL; of several quarters each row tells its."""
     columns = manifest.table(name).columns
     several = isinstance(manifest, QuarterManifest) and all(c.role != "period" for c in columns)
     return (OF_QUARTER, *columns) if several else columns
@@ -216,10 +216,14 @@ def _croissant_faults(document: Node, folder: Path, manifest: AnyManifest) -> It
     for name, each in sets.items():
         item = first.table(name)
         shown = [
-            (f["name"], f["dataType"], f["source"]["fileObject"]["@id"],
-             f["source"]["extract"]["column"])
+            (
+                f["name"],
+                f["dataType"],
+                f["source"]["fileObject"]["@id"],
+                f["source"]["extract"]["column"],
+            )
             for f in each["field"]
-        ]  # fmt: skip
+        ]
         expected = [
             (c.name, _CROISSANT.get(c.type, "sc:Float"), item.file, c.name)
             for c in stored_columns(first, item)
@@ -260,18 +264,27 @@ def _dcat_faults(document: Node, folder: Path, manifest: AnyManifest) -> Iterato
     contact = document.get("dcat:contactPoint", {})
     way = contact.get("vcard:hasEmail", contact.get("vcard:hasURL", {})).get("@id")
     for what, found, due in (
-        ("number of records", _value(document, "healthdcatap:numberOfRecords"),
-         str(sum(part.counts.released_reports for part in parts))),
+        (
+            "number of records",
+            _value(document, "healthdcatap:numberOfRecords"),
+            str(sum(part.counts.released_reports for part in parts)),
+        ),
         ("number of cases", _value(document, "healthdcatap:numberOfUniqueIndividuals"), cases),
         ("day", _value(document, "dct:issued"), max(days, default=None)),
         ("publisher", document.get("dct:publisher", {}).get("foaf:name"), stated.publisher),
         ("contact", way and way.removeprefix("mailto:"), stated.contact),
         ("citation", document.get("dct:bibliographicCitation"), stated.cite_as),
-        ("licence", {str(each or "").rpartition("/")[2] for each in licences},
-         {(stated.license or "").rpartition("/")[2]}),
-        ("body of access", document.get("healthdcatap:hdab", {}).get("foaf:name"),
-         stated.access_body),
-    ):  # fmt: skip
+        (
+            "licence",
+            {str(each or "").rpartition("/")[2] for each in licences},
+            {(stated.license or "").rpartition("/")[2]},
+        ),
+        (
+            "body of access",
+            document.get("healthdcatap:hdab", {}).get("foaf:name"),
+            stated.access_body,
+        ),
+    ):
         if found != due:
             yield f"it has another {what} than {MANIFEST}: {found}, not {due}"
 

@@ -55,7 +55,7 @@ UNTOLD: dict[str, Any] = {"refine": "off"}
 PERSONS_AT = {0.9: "k_by_persons_90_percent", 0.99: "k_by_persons_99_percent"}
 """Match probability -> the parameter that tells how many persons every region has, up to k."""
 LEAST_MATCH = 0.5
-"""Pairs below are kept by nobody, so that nobody counts persons below."""
+"""Pairs below are not kept, so that persons below are not counted."""
 _FRACTION = re.compile(r"[0-9]{1,18}(/[0-9]{0,17}[1-9][0-9]{0,17})?")
 Trees = dict[str, list[tuple[str, str]]]
 """Attribute -> its rows (node, parent), as they stand in the file."""
@@ -278,8 +278,8 @@ def sets_text(manifest: Manifest) -> str:
 def _person_faults(manifest: Manifest) -> list[str]:
     """What is claimed of persons and cannot be true at once.
 
-    At a higher match probability there are no fewer persons. Whoever counts persons at one has k of
-    them there; a correction is measured by what is suspected by then, which may be more.
+    At a higher match probability there are no fewer persons. A release that counts persons at one
+    has k of them there; a correction is measured by what is suspected by then, which may be more.
     """
     told, faults = manifest.parameters, list[str]()
     least = {at: told[name] for at, name in PERSONS_AT.items() if name in told}

@@ -1,6 +1,6 @@
 """Claims of the manifest that others know better: the dataset's declaration.
 
-*Declaration.* Roles, domains and hierarchies say what is protected. Whoever changed them could
+*Declaration.* Roles, domains and hierarchies say what is protected. A forger who changed them could
 publish a sensitive value as it is, or a quasi-identifier exactly, and break no bound that is left.
 Those of the datasets that ship with srsql are known here, without the artifact.
 """
@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from srsql.engine.artifact.derived_columns import derived_claims
 from srsql.engine.artifact.format import (
     LONGEST,
     MANIFEST,
     TERM_TABLES,
     Attribute,
     Manifest,
+    derived_claims,
     longest,
 )
-from srsql.engine.artifact.verify import OTHER, OWN, REWORDED
 from srsql.engine.artifact.verify.contradictions import Trees, written_here
 from srsql.engine.artifact.verify.derivations import derived_differences
+from srsql.engine.artifact.verify.verdict import DECLARATION_TEXT, FOREIGN_DATASET, UNKNOWN_VERSION
 from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
 from srsql.schemas.roles import Table
 from srsql.version import __version__
@@ -69,7 +69,7 @@ def with_shown(manifest: Manifest, dataset: Dataset) -> Dataset:
 
 
 def every_term_published(manifest: Manifest) -> bool:
-    """Whether every sensitive column is in the released rows, as far as anybody can know."""
+    """Whether every sensitive column is in the released rows, as far as the artifact shows."""
     dataset = shipped_dataset(manifest)
     if dataset is None:
         return bool(manifest.every_term_published)
@@ -89,9 +89,9 @@ def declaration_not_shown(manifest: Manifest) -> list[str]:
     dataset = shipped_dataset(manifest)
     if dataset is not None and same_text(manifest, dataset):
         return []
-    text = OTHER if manifest.dataset in builtin_names() else OWN
+    text = UNKNOWN_VERSION if manifest.dataset in builtin_names() else FOREIGN_DATASET
     if dataset is not None:
-        text = REWORDED
+        text = DECLARATION_TEXT
     return [
         text.format(
             quarter=manifest.quarter,

@@ -14,9 +14,9 @@ from pydantic import TypeAdapter, ValidationError
 from sqlglot import exp
 
 from srsql.engine.artifact.format import MANIFEST, DerivedClaim, Manifest
-from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import Trees
 from srsql.engine.artifact.verify.reading import loaded
+from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.store.statements import column, temporary
 from srsql.schemas import Dataset
 from srsql.schemas.derived import Derived, claim_text, rule_text

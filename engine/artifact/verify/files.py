@@ -31,8 +31,8 @@ from srsql.engine.artifact.format import (
     quarters_of,
     sums_text,
 )
-from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import Trees, range_faults, shape_faults
+from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.errors import VerifyError, one_line
 from srsql.schemas.outside import read_bytes
 

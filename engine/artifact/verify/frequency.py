@@ -5,7 +5,7 @@ number of cases that hold them, ties by their text; the first tenth (rounded dow
 threshold 1, the last tenth (rounded up) 1/5, the rest 2/5. An artifact shows the released cases
 only. W withheld cases, and those that lost the value, took part as well, so that a value's number
 of cases may be up to W higher, and values that only withheld cases hold, each in at most W of them,
-stand in the ranking, too: how many, nobody can see. Thresholds are refuted where no such values
+stand in the ranking, too: how many is not published. Thresholds are refuted where no such values
 could make a ranking that fits; otherwise the least number of them that could is told, and judged by
 what W cases can hold. Where terms have keys, a threshold is the stricter of two places: of the term
 among terms, and of its commonest spelling among spellings (SPEC section 2). Written without the
@@ -23,8 +23,8 @@ from typing import Any
 import duckdb
 
 from srsql.engine.artifact.format import Manifest
-from srsql.engine.artifact.verify import suppressed_cases
 from srsql.engine.artifact.verify.declarations import every_term_published
+from srsql.engine.artifact.verify.verdict import suppressed_cases
 from srsql.engine.store.statements import query
 
 Spelled = tuple[str, int]
@@ -128,9 +128,13 @@ def policy_verdict(
     suppresses = "theta_bounds" in manifest.parameters
     what = "withheld cases or such as lost a value" if suppresses else "withheld cases"
     text = WITHIN.format(
-        quarter=quarter, theta=theta, withheld=withheld, what=what, hidden=hidden,
+        quarter=quarter,
+        theta=theta,
+        withheld=withheld,
+        what=what,
+        hidden=hidden,
         values=len(values),
-    )  # fmt: skip
+    )
     return [], [text]
 
 

@@ -15,10 +15,10 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.artifact.format import MANIFEST, Manifest
-from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import sets_text
 from srsql.engine.artifact.verify.reading import run_step
 from srsql.engine.artifact.verify.rows import run_check, shown_regions
+from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.store.statements import query
 
 SETS = "qid_sets"

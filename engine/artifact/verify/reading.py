@@ -1,6 +1,6 @@
 """The rows of an artifact, and what else its tables' files hold.
 
-Whoever made it is a stranger: the rows are read into a connection that knows nothing else and opens
+Its maker is a stranger: the rows are read into a connection that knows nothing else and opens
 no other file, whatever a view of a DuckDB file says, loads no extension, and cannot be told
 otherwise. No view of a file is run.
 """
@@ -44,9 +44,9 @@ from srsql.engine.artifact.format import (
     quarters_of,
     stored_columns,
 )
-from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import written_here
 from srsql.engine.artifact.verify.files import MARKED, NUMBER, UNSAFE, printable
+from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.errors import one_line
 from srsql.engine.store.database_file import show_no_progress_bar
 from srsql.engine.store.scratch import private_folder
@@ -334,8 +334,9 @@ def _undeclared(con: duckdb.DuckDBPyConnection, parts: Sequence[Manifest]) -> li
             due |= {f"{kind} {'.'.join(name)}: {words}" for kind, name, words in comments(parts)}
         else:  # other versions may word it otherwise
             found = {name for name in found if not name.startswith("comment on ")}
-    strange, missing = (sorted(name.partition(": ")[0] for name in names)
-                        for names in (found - due, due - found))  # fmt: skip
+    strange, missing = (
+        sorted(name.partition(": ")[0] for name in names) for names in (found - due, due - found)
+    )
     faults = [f"{DUCKDB_FILE} holds the {printable(name)}" for name in strange]
     return faults + [f"{DUCKDB_FILE} lacks the {name}" for name in missing]
 
@@ -347,8 +348,10 @@ def _view_texts(con: duckdb.DuckDBPyConnection, parts: Sequence[Manifest]) -> se
         for part in parts:
             con.execute(f"CREATE SCHEMA {dotted('memory', schema_name(part))}")
             for item in part.tables:
-                cells = [exp.cast(exp.null(), c.type, dialect="duckdb").as_(c.name, quoted=True)
-                         for c in item.columns]  # fmt: skip
+                cells = [
+                    exp.cast(exp.null(), c.type, dialect="duckdb").as_(c.name, quoted=True)
+                    for c in item.columns
+                ]
                 target = table("memory", schema_name(part), item.name)
                 con.execute(create(target, exp.select(*cells).where(exp.false())))
         for item in parts[0].tables:
@@ -418,12 +421,14 @@ def _formulas(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) 
         found = [
             exp.and_(
                 exp.Anonymous(this="regexp_matches", expressions=[value, text(UNSAFE)]),
-                exp.Not(this=exp.Anonymous(
-                    this="regexp_full_match", expressions=[value.copy(), text(NUMBER)]
-                )),
+                exp.Not(
+                    this=exp.Anonymous(
+                        this="regexp_full_match", expressions=[value.copy(), text(NUMBER)]
+                    )
+                ),
             )
             for value in (column(c.name, "t") for c in shown if c.type == "VARCHAR")
-        ]  # fmt: skip
+        ]
         if not found or columns_of(con, folder, manifest, item) != declared:
             continue
         rows = exp.select("*").from_(exp.alias_(_source(folder, manifest, item), "t", table=True))

@@ -21,7 +21,6 @@ from srsql.engine.artifact.format import (
     Manifest,
     Table,
 )
-from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.contradictions import (
     hierarchy_faults,
     told_item_cases,
@@ -39,6 +38,7 @@ from srsql.engine.artifact.verify.term_keys import (
     key_checks,
     spelling_faults,
 )
+from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.catalog.released_terms import Items, PublishedTerms
 from srsql.engine.checks import measured
 from srsql.engine.checks.region_caps import Promise, read_cells
@@ -293,8 +293,10 @@ def add_artifact(
         {"artifact": number, "terms": terms, "nums": nums, "dens": dens},
     )
     facts = {
-        "artifact": number, "version": manifest.artifact_version, "term_key": manifest.term_key,
-    }  # fmt: skip
+        "artifact": number,
+        "version": manifest.artifact_version,
+        "term_key": manifest.term_key,
+    }
     run_step(con, "artifact/artifact_rows", facts)
 
 

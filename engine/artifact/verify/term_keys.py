@@ -20,8 +20,8 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.artifact.format import Manifest, key_pairs
-from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.reading import loaded
+from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.catalog.released_terms import Items
 from srsql.engine.store.statements import column, query, temporary, union_all
 

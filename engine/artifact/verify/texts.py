@@ -11,8 +11,8 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.artifact.format import NOT_IDS, Column, Manifest, Table, longest
-from srsql.engine.artifact.verify import Check
 from srsql.engine.artifact.verify.reading import loaded, text
+from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.catalog.series import ORIGINAL
 from srsql.engine.store.statements import column, query, temporary, union_all, with_rows
 

@@ -1,7 +1,7 @@
 """Figures of a manifest: what follows from the rows and from each other, and what nothing refutes.
 
 What known items single out is measured with the originals, of 2,000 cases at most. The rows show
-between which two figures that of one known item lies: whoever alone holds an item is its only
+between which two figures that of one known item lies: the single holder of an item is its only
 candidate, and the cases of a region that hold it are candidates for each other. Knowing more
 singles out no less.
 Written without the code that measures.
@@ -17,9 +17,9 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.artifact.format import MANIFEST, Manifest, key_pairs
-from srsql.engine.artifact.verify import FIGURES, SHOWN_FIGURES, figures
 from srsql.engine.artifact.verify.contradictions import Trees, model_of, written_here
 from srsql.engine.artifact.verify.reading import loaded, text
+from srsql.engine.artifact.verify.verdict import FIGURES, SHOWN_FIGURES, figures
 from srsql.engine.models import MODELS
 from srsql.engine.store.statements import column, query, temporary, union_all, with_rows
 
@@ -28,7 +28,7 @@ MOST_MEASURED = 2_000
 MEASURED = "measured_cases"
 OTHER_ITEMS = "known_items"
 """The parameter of releases of which known items are no drugs or terms of rows."""
-KNOWN = ("1_item", "2_items", "all_items")
+KNOWN_ITEM_COUNTS = ("1_item", "2_items", "all_items")
 BELOW, ALONE = "below_k_percent", "one_candidate_percent"
 ANYTHING = "_empty_is_anything"
 """Ends the name of the same figure of another reader, whom no more cases are singled out for."""
@@ -73,9 +73,9 @@ def _share_faults(manifest: Manifest) -> Iterator[str]:
             other = told.get(name.removesuffix(ANYTHING))
             if not isinstance(other, int) or not int(value) < other:
                 yield f"{name} is {value}, and {name.removesuffix(ANYTHING)} is {other!r}"
-    ways = [[f"{ALONE}_{known}", f"{BELOW}_{known}"] for known in KNOWN]
+    ways = [[f"{ALONE}_{known}", f"{BELOW}_{known}"] for known in KNOWN_ITEM_COUNTS]
     if not (manifest.terms and manifest.terms.whole_rows):
-        ways += [[f"{kind}_{known}" for known in KNOWN] for kind in (BELOW, ALONE)]
+        ways += [[f"{kind}_{known}" for known in KNOWN_ITEM_COUNTS] for kind in (BELOW, ALONE)]
     for way in [*ways, list(EXACT)]:
         there = [(name, int(shares[name])) for name in way if name in shares]
         for (one, less), (other, more) in pairwise(there):
@@ -160,8 +160,9 @@ def _exact_faults(
     roots: list[exp.Expr] = [exp.false()]
     wide: list[exp.Expr] = []
     for attribute in manifest.attributes:
-        ends = [column(c.name, "t") for c in manifest.reports.columns
-                if c.attribute == attribute.name]  # fmt: skip
+        ends = [
+            column(c.name, "t") for c in manifest.reports.columns if c.attribute == attribute.name
+        ]
         if attribute.kind == "numeric":
             low, high = ends
             there.append(low.copy().is_(exp.null()).not_())
@@ -186,13 +187,15 @@ def _exact_faults(
         exp.Filter(
             this=exp.Count(this=exp.Distinct(expressions=[case.copy()])),
             expression=exp.Where(
-                this=exp.and_(base.copy(), exp.LTE(this=exp.paren(number_wide.copy()),
-                                                   expression=exp.convert(most)))
+                this=exp.and_(
+                    base.copy(),
+                    exp.LTE(this=exp.paren(number_wide.copy()), expression=exp.convert(most)),
+                )
             ),
         )
         for most in (0, 1)
         for base in (sure, known)
-    ]  # fmt: skip
+    ]
     asked = exp.select(*counts).from_(temporary(loaded(manifest.reports.name), alias="t"))
     (found,) = con.execute(asked.sql("duckdb")).fetchall()
     total = max(manifest.counts.released_cases, 1)

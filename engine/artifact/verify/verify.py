@@ -26,31 +26,6 @@ from srsql.engine.artifact.format import (
     quarters_of,
     signature_faults,
 )
-from srsql.engine.artifact.verify import (
-    AUTHOR,
-    CANNOT,
-    HISTORY,
-    KNOWLEDGE,
-    NEW_IDS,
-    NO_ROWS,
-    NOISE,
-    NOISY,
-    NONE_CARRIED,
-    NOT_JOINED,
-    NOT_THEIR_IDS,
-    OF_OTHERS,
-    SEVERAL,
-    SILENT,
-    SUPPRESSED,
-    Check,
-    Verified,
-    attacks_left,
-    history_of,
-    ids_join,
-    suppressed_cases,
-    version_of,
-    windows_left,
-)
 from srsql.engine.artifact.verify.catalogue_checks import (
     catalogue_check,
     key_check,
@@ -98,6 +73,31 @@ from srsql.engine.artifact.verify.told_figures import (
     figures_not_shown,
     row_faults,
 )
+from srsql.engine.artifact.verify.verdict import (
+    AUTHOR,
+    HISTORY,
+    IDS_PER_QUARTER,
+    INVISIBLE_CHARACTERS,
+    KNOWLEDGE,
+    LIMITS_OF_ARTIFACTS,
+    MODEL_WITHOUT_JOINS,
+    NEW_IDS,
+    NO_RETURNING_CASE,
+    NOISE,
+    NOISE_CLAIM,
+    NUMBERS_IN_TEXTS,
+    SUPPRESSED_VALUES,
+    TERMS_ALONE,
+    UNREBUILT_PAGE,
+    Check,
+    Verified,
+    attacks_left,
+    history_of,
+    ids_join,
+    suppressed_cases,
+    version_of,
+    windows_left,
+)
 from srsql.engine.errors import SrsqlError, VerifyError, one_line
 from srsql.engine.store.statements import (
     STEPS,
@@ -127,7 +127,7 @@ def verify(
 
     Args:
         artifacts: their folders.
-        public_key: a PEM file with the Ed25519 key of whoever published them; each must be signed
+        public_key: a PEM file with the Ed25519 key of their publisher; each must be signed
             with it. None: who published them is not checked.
         memory_limit: of DuckDB; None: what it takes by itself.
 
@@ -158,8 +158,8 @@ def verify(
             if part.manifest and part.manifest.report_table is not None:
                 read.append((folder, part.manifest))
             elif part.manifest:
-                cannot_join.append(f"{part.manifest.quarter}: {NO_ROWS}")
-    cannot = [*([AUTHOR] if public_key is None else []), *CANNOT, *cannot_join]
+                cannot_join.append(f"{part.manifest.quarter}: {TERMS_ALONE}")
+    cannot = [*([AUTHOR] if public_key is None else []), *LIMITS_OF_ARTIFACTS, *cannot_join]
     if any(m.perturbed for _, m in read):
         cannot.append(NOISE)
     if any(m.parameters.get("external_knowledge") == "yes" for _, m in read):
@@ -181,14 +181,17 @@ def verify(
                 manifests = [manifest for _, manifest in read]
                 cannot += windows_left(manifests, [m for m in manifests if m not in strangers])
             cannot += [
-                HISTORY.format(quarter=m.quarter, earlier=history_of(m)) if ids_join(m)
-                else NOT_JOINED.format(quarter=m.quarter)
+                HISTORY.format(quarter=m.quarter, earlier=history_of(m))
+                if ids_join(m)
+                else IDS_PER_QUARTER.format(quarter=m.quarter)
                 for m in strangers
-            ]  # fmt: skip
+            ]
             cannot += anew
         cannot += [NEW_IDS.format(quarter=m.quarter) for _, m in read[1:] if ids_join(m)]
         cannot += [
-            SILENT.format(quarter=m.quarter, model=m.model) for _, m in read if "b" not in m.attacks
+            MODEL_WITHOUT_JOINS.format(quarter=m.quarter, model=m.model)
+            for _, m in read
+            if "b" not in m.attacks
         ]
     cannot += attacks_left(read, alone=not several)
     return Verified(tuple(map(str, folders)), tuple(checks), tuple(not_run), tuple(cannot))
@@ -254,10 +257,13 @@ def _total_faults(con: duckdb.DuckDBPyConnection, manifest: RangeManifest) -> li
 
 
 def _verify_part(
-    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, place: str,
+    con: duckdb.DuckDBPyConnection,
+    folder: Path,
+    manifest: Manifest,
+    place: str,
     beside: Sequence[Check],
-) -> _Part:  # fmt: skip
-    """What one quarter of an artifact shows, unless its files hold what nobody declared.
+) -> _Part:
+    """What one quarter of an artifact shows, unless its files hold what is not declared.
 
     ``beside``: the checks of the whole artifact, that of what its files hold last.
     """
@@ -285,7 +291,7 @@ def _verify_part(
         unproved = figures_not_shown(manifest, follow)
         unproved += _check_claims(con, folder, manifest, trees, checks)
         if accepted:
-            unproved.append(NOT_THEIR_IDS.format(quarter=manifest.quarter, ids=accepted))
+            unproved.append(NUMBERS_IN_TEXTS.format(quarter=manifest.quarter, ids=accepted))
     except (ValueError, duckdb.Error) as error:
         checks[0] = replace(claims, faults=[*claims.faults, one_line(error)])
         return _Part(place, tuple(checks), due[len(LOAD_CHECKS) :])
@@ -299,15 +305,22 @@ def _verify_part(
 
 
 def _check_claims(
-    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, trees: Trees,
+    con: duckdb.DuckDBPyConnection,
+    folder: Path,
+    manifest: Manifest,
+    trees: Trees,
     checks: list[Check],
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """Add the checks of what the manifest says was declared; return what is left unproved."""
-    unproved = [SEVERAL.format(quarter=manifest.quarter)] if manifest.artifact_version == 1 else []
+    unproved = (
+        [INVISIBLE_CHARACTERS.format(quarter=manifest.quarter)]
+        if manifest.artifact_version == 1
+        else []
+    )
     if manifest.perturbed:
-        unproved.append(NOISY.format(quarter=manifest.quarter, model=manifest.model))
+        unproved.append(NOISE_CLAIM.format(quarter=manifest.quarter, model=manifest.model))
     if cases := suppressed_cases(manifest):
-        unproved.append(SUPPRESSED.format(quarter=manifest.quarter, cases=cases))
+        unproved.append(SUPPRESSED_VALUES.format(quarter=manifest.quarter, cases=cases))
     faults = declaration_faults(manifest, trees)
     columns = sum(len(table.columns) for table in manifest.tables)
     checks.append(Check("declaration", faults, columns))
@@ -331,7 +344,9 @@ def _page(
     if dataset is None or not same_text(manifest, dataset):
         dataset, why = None, f"nobody else knows what dataset {manifest.dataset!r} declares of it"
     if dataset is None or manifest.report_written_by != ours:
-        return [], [OF_OTHERS.format(quarter=manifest.quarter, page=manifest.report_file, why=why)]
+        return [], [
+            UNREBUILT_PAGE.format(quarter=manifest.quarter, page=manifest.report_file, why=why)
+        ]
     try:
         page = drawn_report(con, folder, manifest, dataset)
     except SrsqlError as error:  # what cannot be drawn is no such report
@@ -420,7 +435,7 @@ def _carried(
 ) -> tuple[list[str], list[str]]:
     """Corrections that show other cases than the version before; quarters of which no id is old.
 
-    A correction takes whole groups out of a quarter, and adds nobody.
+    A correction takes whole groups out of a quarter, and adds no case.
     """
     faults, anew = list[str](), list[str]()
     for number, cases, before, version_before in con.execute(
@@ -430,7 +445,7 @@ def _carried(
         manifest = manifests[number]
         told = {"quarter": manifest.quarter, "cases": cases}
         if before == 0 and any(m.quarter < manifest.quarter for m in manifests[:number]):
-            anew += [NONE_CARRIED.format(**told)] if ids_join(manifest) else []
+            anew += [NO_RETURNING_CASE.format(**told)] if ids_join(manifest) else []
         if "correction" in manifest.parameters and version_before not in (None, cases):
             faults.append(
                 f"{manifest.quarter} is a correction, and {cases - version_before:,} of its "
@@ -481,7 +496,7 @@ def _known_history(manifests: list[Manifest]) -> int:
     """How many artifacts from the first on have all earlier quarters before them, as first shown.
 
     Later versions of a quarter have fewer cases, so only with the first one is it known which cases
-    are new. After an artifact of which a quarter is not given so, nobody knows.
+    are new. After an artifact of which a quarter is not given so, it is unknown.
     """
     first_versions: list[str] = []
     for number, manifest in enumerate(manifests):

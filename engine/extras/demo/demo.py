@@ -98,10 +98,10 @@ def _made(
     ):
         progress("ingesting")
         engine.ingest(files, progress=progress)
-        engine.release_range(f"{FIRST}:{LAST}", k=K, seed=SEED, ids=ids, progress=progress)
+        engine.release.make_range(f"{FIRST}:{LAST}", k=K, seed=SEED, ids=ids, progress=progress)
         releases = [_measured(engine, quarter) for quarter in quarters]
         progress("auditing")
-        audited = engine.audit(evidence=0)
+        audited = engine.audit.run(evidence=0)
         progress("reporting")
         reports = _reports(engine, folder)
     statement = " ".join(QUERY.split())
@@ -131,7 +131,7 @@ def _reports(engine: Engine, folder: Path) -> list[str]:
 
     files = []
     for quarter, public in ((LAST, False), (LAST, True), (None, False)):
-        made = engine.report(quarter, public=public)
+        made = engine.artifact.report(quarter, public=public)
         file = folder / file_name(made)
         write_report(made, file)
         files.append(str(file))
@@ -149,7 +149,7 @@ def _verdict(audited: Audit) -> str:
 
 
 def _measured(engine: Engine, quarter: str) -> DemoRelease:
-    rows = engine.metrics(quarter)
+    rows = engine.audit.metrics(quarter)
     ratio = {(row.measure, row.scope): row.ratio or 0.0 for row in rows}
     manifest = next(r for r in engine.status().releases if r["quarter"] == quarter)
     groups = next(int(r.total or 0) for r in rows if r.measure == "dr")

@@ -34,7 +34,7 @@ from srsql.engine.signals.cases import RELEASED, Scope, load_wanted, side_table
 from srsql.engine.signals.counted import Exported, ExportedFile, counted
 from srsql.engine.signals.rules import USUAL, Condition, Counting, Rule
 from srsql.engine.signals.run import Run, weighed
-from srsql.engine.signals.strata import BY
+from srsql.engine.signals.strata import STRATA_NAMES
 from srsql.engine.store.scratch import put_folder
 from srsql.engine.store.statements import column, query, table, temporary, with_rows
 from srsql.engine.store.warehouse import Warehouse
@@ -167,7 +167,7 @@ def _strata(
     labels = [stratum.labels for stratum in run.part(condition, counting.missing)]
     if form == "pvda":
         return (GROUP,), [(", ".join(each),) for each in labels]
-    return tuple(f"{STRATUM}{name}" for name in BY if name in counting.strata), labels
+    return tuple(f"{STRATUM}{name}" for name in STRATA_NAMES if name in counting.strata), labels
 
 
 def _cases(*, parted: bool) -> exp.Select:

@@ -61,7 +61,7 @@ class Rules:
     max_age: str | None = None
     sex: str | None = None
     level: Sequence[str] | None = None
-    """Of drugs and reactions, as ``Engine.signals`` takes them."""
+    """Of drugs and reactions, as ``Engine.signals.find`` takes them."""
 
     def __post_init__(self) -> None:
         """Refuse what names no pair."""
@@ -85,7 +85,7 @@ class Rules:
 
     @property
     def call(self) -> dict[str, Any]:
-        """As ``Engine.signals`` takes it; empty: no signals."""
+        """As ``Engine.signals.find`` takes it; empty: no signals."""
         on_level = {} if self.level is None else {"level": list(self.level)}
         if self.file is not None:
             return {"rules": str(self.file)} | on_level
@@ -217,7 +217,7 @@ class Cell:
     """Fields of the model and what is asked of its terms, by name, with the values in force; the
     size of a sample, the seed."""
     options: tuple[tuple[str, Any], ...]
-    """As ``Engine.release`` takes them."""
+    """As ``Engine.release.make`` takes them."""
     choice: PolicyChoice | None = None
     """The utility policy, with its content."""
     cases: int | None = None

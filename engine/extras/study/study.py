@@ -6,7 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
-from srsql.engine import api
+from srsql.engine.api.arguments import ARGUMENTS
+from srsql.engine.api.context import dataset_of
 from srsql.engine.catalog.series import MAIN
 from srsql.engine.errors import AdviseError, CompareError
 from srsql.engine.extras.study.advice import advise
@@ -110,7 +111,7 @@ class Study:
     def __init__(self, warehouse: Warehouse, dataset: Name = None) -> None:
         self.warehouse, self._dataset = warehouse, dataset
 
-    @strict(CompareError, api.ARGUMENTS)
+    @strict(CompareError, ARGUMENTS)
     def compare(
         self, quarters: str, grid: Grid, out: str | Path, *, rules: Rules | None = None,
         jobs: int | None = None, csv_safe: bool = False, dataset: Name = None,
@@ -123,7 +124,7 @@ class Study:
             schema = self._of(first, dataset)
             return compare(self.warehouse, schema, quarters, grid, rules or Rules(), workers)
 
-    @strict(AdviseError, api.ARGUMENTS)
+    @strict(AdviseError, ARGUMENTS)
     def advise(
         self, quarter: str, out: str | Path, *, audience: str | None = None,
         max_risk: Number = None, max_loss: Number = None, max_confidence: Number = None,
@@ -144,4 +145,4 @@ class Study:
                           workers=workers)  # fmt: skip
 
     def _of(self, quarter: str, name: Name) -> Dataset:
-        return api.dataset_of(self.warehouse, quarter, name or self._dataset)
+        return dataset_of(self.warehouse, quarter, name or self._dataset)

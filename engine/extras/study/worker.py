@@ -137,7 +137,7 @@ def _release(
 ) -> tuple[float | None, list[Row]]:
     """Seconds without loading kernels, or None; rows of stages and tables, or of the reason."""
     try:
-        release = engine.release_range(  # in a copy that nobody sees
+        release = engine.release.make_range(  # in a copy that nobody sees
             f"{quarter}:{quarter}", progress=tell, series=task["series"], allow_linkable=True,
             **task["options"],
         ).released[0]  # fmt: skip
@@ -171,7 +171,7 @@ def _measured(engine: Engine, quarter: str, task: dict[str, Any]) -> Iterator[Ro
 
 def _told(engine: Engine, quarter: str, series: str) -> list[MeasureRow]:
     """The metrics; what knowledge adds has no value where it speaks of no released case."""
-    rows = engine.metrics(quarter, series=series)
+    rows = engine.audit.metrics(quarter, series=series)
     if not any(row.measure in OF_KNOWLEDGE for row in rows):
         return rows
     dataset = engine.dataset()
@@ -186,7 +186,7 @@ def _told(engine: Engine, quarter: str, series: str) -> list[MeasureRow]:
 
 def _answered(engine: Engine, quarter: str, series: str) -> list[Row]:
     """Q1 to Q4 of Lee 2020: what the release answers, and the originals."""
-    found = engine.age_groups(quarter, series=series)
+    found = engine.query.age_groups(quarter, series=series)
     return [
         {"quarter": quarter, "measure": measure, "scope": f"{row.condition}, {row.age_group}",
          "violating": ours, "total": truth,
@@ -205,7 +205,7 @@ def _combined(engine: Engine, quarter: str, series: str) -> list[Row]:
     return [
         {"quarter": quarter, "measure": "combinations", "total": row.examined, "ratio": row.share,
          "scope": combination(row.terms, row.records)}
-        for row in engine.term_combinations(quarter, series=series)
+        for row in engine.audit.term_combinations(quarter, series=series)
     ]  # fmt: skip
 
 
@@ -215,7 +215,7 @@ def _audited(engine: Engine, task: dict[str, Any]) -> Iterator[Row]:
     alpha: Fraction = model.symptoms_limit or USUAL_ALPHA
 
     def rows() -> list[Row]:
-        found = engine.audit(
+        found = engine.audit.run(
             attacks=ATTACKS, scopes=("group",), alpha=alpha, evidence=0, series=task["series"]
         )
         return [
@@ -244,7 +244,7 @@ def _signals(engine: Engine, quarter: str | None, name: str, task: dict[str, Any
     asked = MODELS[task["options"]["model"]].shape.of_cases(task["signals"], None)
     if not asked:
         return []
-    found = engine.signals(  # a rule may be about a drug that no case of the sample has
+    found = engine.signals.find(  # a rule may be about a drug that no case of the sample has
         quarter=quarter, series=task["series"], allow_unknown=True, **asked
     )
     rows = [
@@ -287,7 +287,7 @@ def run_setting(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
             tell("sample")
             thin(engine.warehouse, dataset, quarter, *task["sample"])
         try:
-            release = engine.release(
+            release = engine.release.make(
                 quarter, series=task["series"], progress=tell, allow_linkable=True, change=True,
                 weaker=True, **task["options"],
             )  # fmt: skip
@@ -313,7 +313,7 @@ def run_setting(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
         tell("metrics")
         rows += [
             {name: value for name, value in asdict(row).items() if name != "release"}
-            for row in engine.metrics(quarter, series=task["series"])
+            for row in engine.audit.metrics(quarter, series=task["series"])
         ]
         tell("worst target")
         rows += _worst(engine, quarter, task["series"])
@@ -346,7 +346,7 @@ def row_figures(
     """
     series, signals = _free_series(engine), engine.dataset().signals
     try:
-        release = engine.release(
+        release = engine.release.make(
             quarter, series=series, progress=tell, allow_linkable=True, **options
         )
     except SrsqlError as error:
@@ -354,10 +354,10 @@ def row_figures(
     seconds = sum(duration for stage, duration in release.seconds.items() if stage != LOADING)
     tell("metrics")
     rows: list[Row] = [{"measure": "release", "seconds": seconds}]
-    rows += [asdict(row) for row in engine.metrics(quarter, series=series)]
+    rows += [asdict(row) for row in engine.audit.metrics(quarter, series=series)]
     if signals is not None:
         tell("signals")
-        found = engine.signals(  # items tell drugs without their roles
+        found = engine.signals.find(  # items tell drugs without their roles
             every_pair=True, quarter=quarter, series=series, roles=["all"] if signals.role else None
         )
         rows += pair_rows(found.signals)

@@ -1,8 +1,13 @@
-"""The page as one file, of its sources and of what the datasets that ship declare."""
+"""The page as one file, of its sources and of what the datasets that ship declare.
+
+Parquet is read by foreign code, which does not ship: hyparquet and fzstd, built into one script
+(see ``integrations/parquet-reader``). The command that writes the page takes that script.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from hashlib import sha256
 from importlib import resources
@@ -13,48 +18,74 @@ from typing import Any
 from srsql.engine.errors import VerifyError, one_line
 from srsql.engine.store.scratch import put_beside
 from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
+from srsql.schemas.outside import read_bytes
 from srsql.version import __version__
 
 _SOURCES = Path(__file__).parent / "page"
 WORK = (
-    "hyparquet.js", "bytes.js", "terms.js", "rows.js", "manifest.js", "parquet.js", "checks.js",
+    "bytes.js", "terms.js", "rows.js", "manifest.js", "parquet.js", "checks.js",
     "row_checks.js", "figures.js", "texts.js", "series.js", "counts.js", "answers.js", "ratios.js",
     "worker.js",
 )  # fmt: skip
 """What the worker runs, in this order; ``view.js`` is what the page runs."""
+READER_BUILD = "the script that integrations/parquet-reader builds"
 
 
-def verifier_page() -> str:
-    """The HTML of the page, the same for the same version of srsql."""
+_GLOBAL = re.compile(r"\b(?:var|let|const) parquetFiles\b")
+_WITHOUT = (
+    "Without a reader of Parquet: <code>srsql verify --page FILE --parquet-reader READER</code> "
+    "writes a page with one."
+)
+_WITH = "Parquet files are read by foreign code, a script with the SHA-256 <code>{digest}</code>."
+
+
+def verifier_page(parquet_reader: bytes | None = None) -> str:
+    """The HTML of the page, the same for the same version of srsql and the same reader.
+
+    Args:
+        parquet_reader: a script that :func:`read_parquet_reader` has read; without it the page
+            reads CSV alone.
+    """
     facts = json.dumps([declared_facts(load_dataset(name)) for name in builtin_names()])
     listed = (resources.files("srsql.udfs") / "unassigned_14.txt").read_text(encoding="ascii")
     unassigned = f"const UNASSIGNED_14 = {json.dumps(' '.join(listed.split()))};\n"
     # "<" could end the script that the facts stand in
     shipped = f"const SHIPPED = {facts.replace('<', chr(92) + 'u003c')};\n"
-    work = '"use strict";\n' + shipped + unassigned + "".join(_source(name) for name in WORK)
+    foreign = "" if parquet_reader is None else f"{parquet_reader.decode()}\n"
+    own = shipped + unassigned + "".join(_source(name) for name in WORK)
     view = f'"use strict";\n{{\n{_source("view.js")}}}\n'
     style = _source("page.css")
     policy = (
         f"default-src 'none'; script-src {_allowed(view)}; style-src {_allowed(style)}; "
         "worker-src blob:; base-uri 'none'; form-action 'none'"
     )
-    parts = {"work": work, "view": view, "style": style, "policy": policy, "version": __version__}
+    parts = {
+        "work": f'"use strict";\n{foreign}{own}', "view": view, "style": style, "policy": policy,
+        "version": __version__,
+        "formats": "CSV" if parquet_reader is None else "Parquet or CSV",
+        "reader": _WITHOUT
+        if parquet_reader is None
+        else _WITH.format(digest=sha256(parquet_reader).hexdigest()),
+    }  # fmt: skip
     return Template(_source("page.html")).substitute(parts)
 
 
-def write_verifier_page(file: Path) -> Path:
+def write_verifier_page(file: Path, parquet_reader: Path | None = None) -> Path:
     """Write the page to a file, which must not be there.
 
     Args:
         file: with the name that the page gets.
+        parquet_reader: a script with which the page reads Parquet, built as
+            ``integrations/parquet-reader`` says.
 
     Returns:
         The file.
 
     Raises:
-        VerifyError: it is there, or cannot be written.
+        VerifyError: it is there, or cannot be written; the reader cannot be read, or is none.
     """
-    content = verifier_page().encode()
+    reader = None if parquet_reader is None else read_parquet_reader(parquet_reader)
+    content = verifier_page(reader).encode()
     try:
         with put_beside(file, private=False, over=False) as beside:
             beside.write_bytes(content)
@@ -64,6 +95,32 @@ def write_verifier_page(file: Path) -> Path:
         why = error.strerror or one_line(error)
         raise VerifyError(f"--page {file} cannot be written ({why}): give another name") from None
     return file
+
+
+def read_parquet_reader(file: Path) -> bytes:
+    """The script of a reader of Parquet.
+
+    Raises:
+        VerifyError: it cannot be read, declares no ``parquetFiles``, or could end the script that
+            it will stand in.
+    """
+    fault = ""
+    script = b""
+    try:
+        script = read_bytes(file)
+        text = script.decode()
+    except OSError as error:
+        fault = f"cannot be read ({error.strerror or one_line(error)})"
+    except UnicodeDecodeError:
+        fault = "is no text in UTF-8"
+    else:
+        if not _GLOBAL.search(text):
+            fault = "declares no parquetFiles"
+        elif re.search("<[/!]", text):
+            fault = "has </ or <! in it, which could end the script of the page"
+    if fault:
+        raise VerifyError(f"--parquet-reader {file} {fault}: give {READER_BUILD}")
+    return script
 
 
 def declared_facts(dataset: Dataset) -> dict[str, Any]:

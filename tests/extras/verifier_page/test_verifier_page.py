@@ -64,14 +64,51 @@ def test_sources_cannot_end_the_script_that_they_stand_in() -> None:
         text = path.read_text(encoding="utf-8")
         assert "</" not in text, path.name
         assert "<!--" not in text, path.name
-        if path.name != "hyparquet.js":  # not ours, and bundled as it is
-            assert all(len(line) <= 110 for line in text.splitlines()), path.name
+        assert all(len(line) <= 110 for line in text.splitlines()), path.name
 
 
-def test_the_library_that_reads_parquet_comes_with_its_licence() -> None:
-    text = (SOURCES / "hyparquet.js").read_text(encoding="utf-8")
-    for due in ("hyparquet 1.31.5", "fzstd 0.1.1", "MIT License", "WITHOUT WARRANTY OF ANY KIND"):
-        assert due in text.split("var parquetFiles")[0]
+def test_a_reader_of_parquet_stands_before_the_sources_and_its_sha_256_on_the_page(
+    tmp_path: Path,
+) -> None:
+    """``SHA256SUMS`` of the reader, taken by the reader of the page, gives the same figure."""
+    script = b"// of others\r\nvar parquetFiles = {};\n"
+    (tmp_path / "reader.js").write_bytes(script)
+    made = srsql(
+        "verify", "--page", tmp_path / "page.html", "--parquet-reader", tmp_path / "reader.js"
+    )
+    assert (made.code, made.err) == (0, "")
+    written = (tmp_path / "page.html").read_bytes().decode()
+    assert script.decode() in written
+    assert written.index("var parquetFiles") < written.index("const SHIPPED")
+    for page, says in ((PAGE, False), (written, True)):
+        shown = page.split('id="work"')[0].split("<body>")[1] + page.split("<footer>")[1]
+        assert (sha256(script).hexdigest() in shown) == says
+        assert ("--parquet-reader" in page.split("<footer>")[1].split("</footer>")[0]) != says
+        assert ("(Parquet or CSV)" in shown) == says
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (None, "cannot be read (No such file or directory)"),
+        (b"\xff", "is no text in UTF-8"),
+        (b"export const parquetRead = 1;", "declares no parquetFiles"),
+        (b"var parquetFiles = '</script>';", "has </ or <! in it"),
+        (b"var parquetFiles = '<!--';", "has </ or <! in it"),
+    ],
+)
+def test_what_is_no_reader_of_parquet_is_refused_and_no_page_written(
+    content: bytes | None, why: str, tmp_path: Path
+) -> None:
+    reader, page = tmp_path / "reader.js", tmp_path / "page.html"
+    if content is not None:
+        reader.write_bytes(content)
+    refused = srsql("verify", "--page", page, "--parquet-reader", reader)
+    assert (refused.code, refused.out) == (2, "")
+    assert why in refused.err
+    assert refused.err.endswith("give the script that integrations/parquet-reader builds\n")
+    assert refused.err.count("\n") == 1
+    assert not page.exists()
 
 
 def test_what_ships_is_told_as_it_is_declared() -> None:
@@ -138,6 +175,7 @@ def test_the_command_writes_the_page_once(tmp_path: Path) -> None:
     [
         (("--page", "p.html", "out"), "--page writes a page and checks nothing: give it alone"),
         ((), "give the folders of artifacts, or --page FILE"),
+        (("--parquet-reader", "r.js", "out"), "--parquet-reader belongs to --page FILE: give both"),
         (("--page", "no/p.html"), "--page no/p.html cannot be written (No such file or directory)"),
     ],
 )

@@ -1,13 +1,19 @@
-// The rows of a Parquet file, as tables of codes and texts: what `rows.js` makes of CSV files.
+// The rows of a Parquet file, as tables of codes and texts: what `rows.js` makes of CSV files. The reader
+// is foreign code, which stands before this where the page was written with it, and declares `parquetFiles`.
 
 /** Rows that a Parquet file has here at most: a small file may hold very many equal ones. */
 const MOST_ROWS = 2 ** 25;
 const CODECS = ["UNCOMPRESSED", "SNAPPY", "ZSTD"];
 const STRICT_UTF8 = new TextDecoder("utf-8", {fatal: true, ignoreBOM: true});
-const PARSERS = {...parquetFiles.DEFAULT_PARSERS,
+/** @type {any} What reads the parts of a file; undefined in a page without a reader. */
+const parquetReader = /** @type {any} */ (globalThis).parquetFiles;
+const NO_PARQUET_READER = "the tables are Parquet files, which this page cannot read: ask the publisher for "
+  + "the artifact as CSV (srsql publish --format csv), write the page with srsql verify --page FILE "
+  + "--parquet-reader READER, or check the artifact with srsql verify";
+const PARSERS = {...parquetReader?.DEFAULT_PARSERS,
   stringFromBytes: (/** @type {Uint8Array | null} */ bytes) => bytes && STRICT_UTF8.decode(bytes)};
 const COMPRESSORS = {ZSTD: (/** @type {Uint8Array} */ input, /** @type {number} */ length) =>
-  parquetFiles.decompress(input, new Uint8Array(length))};
+  parquetReader.decompress(input, new Uint8Array(length))};
 
 /** The type of an artifact's column that a column of a Parquet file has; empty: none.
  *
@@ -69,7 +75,7 @@ function parquetValues(bytes, group, root, column, place) {
   // numbers stay whole: what they count is told by the declared type
   const element = {...column.element, converted_type: undefined, logical_type: undefined};
   const reader = {view: new DataView(bytes.buffer, bytes.byteOffset + start, end - start), offset: 0};
-  const {data} = parquetFiles.readColumn(reader, {groupStart: 0, selectStart: 0, selectEnd: rows},
+  const {data} = parquetReader.readColumn(reader, {groupStart: 0, selectStart: 0, selectEnd: rows},
     {...about, element, pathInSchema: [element.name], schemaPath: [root, {...column, element}],
       compressors: COMPRESSORS, parsers: PARSERS});
   const values = data.flatMap((/** @type {ArrayLike<unknown>} */ part) => Array.from(part));
@@ -101,7 +107,7 @@ function readParquet(artifact, place, bytes) {
 function parquetTables(artifact, place, bytes) {
   const stored = storedColumns(artifact, place), tables = emptyTables(artifact, place);
   const shift = stored.length - artifact.parts[0].tables[place].columns.length;
-  const metadata = parquetFiles.parquetMetadata(
+  const metadata = parquetReader.parquetMetadata(
     bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length), {geoparquet: false});
   /** @type {any[]} */
   const groups = metadata.row_groups;
@@ -109,7 +115,7 @@ function parquetTables(artifact, place, bytes) {
   if (Number(metadata.num_rows) !== rows) throw new Fault("does not have as many rows as it says");
   if (rows > MOST_ROWS) throw new Fault(`has more than ${MOST_ROWS} rows, which is too much for this `
     + "page: check the folder with srsql verify");
-  const root = parquetFiles.parquetSchema(metadata), columns = parquetColumns(root, stored);
+  const root = parquetReader.parquetSchema(metadata), columns = parquetColumns(root, stored);
   const period = artifact.several ? stored.findIndex(column => column.name === "quarter") : -1;
   const byQuarter = new Map(artifact.parts.map((part, n) => [part.quarter, n]));
   /** @type {number[]} */

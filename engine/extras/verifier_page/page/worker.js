@@ -182,10 +182,11 @@ function checked(artifact, checks, bytes, digests) {
   if (shapeFaults(artifact).length) return result(found, due, {...about, why});
   if (first.format === "duckdb") {
     const other = "the tables are in a DuckDB file, which this page does not read: ask the publisher "
-      + "for the artifact as Parquet or CSV (srsql publish --format parquet), or check it with srsql "
-      + "verify";
+      + "for the artifact as CSV (srsql publish --format csv), or check it with srsql verify";
     return result(found, due, {...about, why: other});
   }
+  if (first.format === "parquet" && !parquetReader)
+    return result(found, due, {...about, why: NO_PARQUET_READER});
   const read = first.format === "parquet" ? readParquet : readTable;
   const columns = new Check("columns", first.tables.length);
   const tables = first.tables.map((table, place) => {
