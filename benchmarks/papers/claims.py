@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from srsql.engine.extras.study.figures import figures_of
 from srsql.engine.extras.study.results import Column, Conditions, Row, hold
-from srsql.engine.store.optional import installed, lacking
+from srsql.engine.store.doors import installed, lacking
 
 PAPERS = ("lin_2016", "huang_2021", "wu_2022", "loukides_2014", "lee_2020")
 """Files of claims and figures, in the order in which they are shown."""

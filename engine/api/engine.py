@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from srsql.engine.ingest import IngestedPeriod
     from srsql.engine.measures import MeasureRow
     from srsql.engine.query.answer import Answer
-    from srsql.engine.query.coverage import Coverage
-    from srsql.engine.query.spellings import Spellings
+    from srsql.engine.query.coverage import Coverage, Spellings
     from srsql.engine.release.ids import LookedUp
     from srsql.engine.release.request import Range, Released
     from srsql.engine.release.series import Status
@@ -723,7 +722,7 @@ class Engine:
     ) -> Spellings:  # fmt: skip
         """The terms that reports spell in several ways, by cases; see ``srsql spellings``."""
         from srsql.engine.catalog.levels import names_dropped
-        from srsql.engine.query.spellings import spellings
+        from srsql.engine.query.coverage import spellings
         from srsql.engine.shapes import need_cases
 
         with self.warehouse.guarded(), names_dropped(self.warehouse):

@@ -22,6 +22,7 @@ from srsql.engine.artifact.format import (
     THRESHOLDS,
     AnyManifest,
     Column,
+    DerivedClaim,
     Manifest,
     QuarterManifest,
     Table,
@@ -30,6 +31,8 @@ from srsql.engine.artifact.format import (
 )
 from srsql.engine.catalog.series import PER_QUARTER
 from srsql.engine.store.statements import column, dotted, literal, table, union_all
+from srsql.schemas import Dataset
+from srsql.schemas.derived import Elapsed, Number, Occurs, Period
 
 LATEST = "case_latest"
 """Table of a DuckDB file of several quarters: each case and its latest quarter."""
@@ -201,3 +204,27 @@ def described_files(manifest: AnyManifest) -> tuple[str, ...]:
     """The files that the documents describe: those of rows, and the small ones beside them."""
     tables = dict.fromkeys(item.file for item in quarters_of(manifest)[0].tables)
     return (*tables, DICTIONARY, THRESHOLDS, HIERARCHIES)
+
+
+def derived_claims(dataset: Dataset) -> tuple[DerivedClaim, ...]:
+    """The rule and the claim of every derived column that is shown.
+
+    Args:
+        dataset: with the tables of which there are rows.
+    """
+    return tuple(
+        DerivedClaim(
+            name=each.name,
+            attributes=tuple(q.name for q in dataset.qid if q.column == each.name)
+            if dataset.rows
+            else (),
+            rule=each.rule,
+            sources=tuple(".".join(place) for place in each.sources),
+            step=each.step if isinstance(each, Period) else None,
+            classes=each.classes if isinstance(each, (Elapsed, Number)) else (),
+            values=each.values if isinstance(each, Occurs) else (),
+            labels=each.labels or (),
+            claim=each.claim,
+        )
+        for each in dataset.told_derived
+    )

@@ -46,7 +46,7 @@ from sqlglot import exp
 
 from srsql.engine.errors import PublishError, VerifyError, one_line
 from srsql.engine.parameters import Access, Format
-from srsql.engine.store.optional import need
+from srsql.engine.store.doors import need
 from srsql.engine.store.statements import column, temporary
 from srsql.schemas.outside import open_plain, read_bytes
 
@@ -221,11 +221,6 @@ class TermsClaim(_Strict):
     def _told(self, told: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """What is not claimed is not named."""
         return {name: value for name, value in told(self).items() if value is not None}
-
-    @property
-    def whole_rows(self) -> bool:
-        """Rows of cases show their region and cluster alone."""
-        return self.cases is not None
 
 
 class Counts(_Strict):

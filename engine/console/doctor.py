@@ -15,7 +15,7 @@ from pathlib import Path
 
 from srsql.engine.console import Parts, Table
 from srsql.engine.errors import printable
-from srsql.engine.store.optional import EXTRAS, installed
+from srsql.engine.store.doors import EXTRAS, installed
 from srsql.version import __version__
 
 PACKAGE = "srsql"

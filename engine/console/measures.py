@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from srsql.engine.catalog.levels import LevelSize
     from srsql.engine.measures import MeasureRow
     from srsql.engine.query.answer import Answer
-    from srsql.engine.query.coverage import Coverage
-    from srsql.engine.query.spellings import Spellings
+    from srsql.engine.query.coverage import Coverage, Spellings
     from srsql.engine.release.series import Status
     from srsql.engine.signals.counted import Counted
     from srsql.engine.signals.results import Measures, Shrinkage, Signal, Signals, Stratified
@@ -332,7 +331,7 @@ def quantile_rows(found: Signals) -> Iterator[list[str]]:
 def signal_lines(found: Signals) -> Iterator[str]:
     """What was found and counted, and what it does not tell."""
     from srsql.engine.catalog.releases import told_of_persons
-    from srsql.engine.store.optional import lacking
+    from srsql.engine.store.doors import lacking
 
     if found.every_pair:
         yield _agreement(found)

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from srsql.engine.report.drawing import Image, number, plain, scheme_css
-from srsql.engine.store.optional import installed
+from srsql.engine.store.doors import installed
 from srsql.schemas.glossary import term
 from srsql.version import __version__
 

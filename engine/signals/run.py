@@ -41,7 +41,7 @@ from srsql.engine.signals.rules import (
     intervals,
 )
 from srsql.engine.signals.strata import Parted, Stratum, parted
-from srsql.engine.store.optional import installed
+from srsql.engine.store.doors import installed
 from srsql.engine.store.statements import column, dotted, query, temporary
 from srsql.engine.store.warehouse import Warehouse
 

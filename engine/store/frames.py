@@ -25,7 +25,7 @@ from typing import (
 import pyarrow as pa
 
 from srsql.engine.errors import FrameError, printable
-from srsql.engine.store.optional import need
+from srsql.engine.store.doors import need
 
 if TYPE_CHECKING:
     import pandas as pd

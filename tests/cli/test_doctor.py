@@ -10,7 +10,7 @@ import pytest
 from support.command import srsql
 
 from srsql.engine.console import doctor
-from srsql.engine.store.optional import EXTRAS
+from srsql.engine.store.doors import EXTRAS
 
 
 def test_a_machine_that_runs_the_tests_is_ready_and_everything_is_told(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import FrameError
-from srsql.engine.store import optional as extras
+from srsql.engine.store import doors as extras
 
 
 @pytest.fixture

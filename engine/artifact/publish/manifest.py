@@ -13,8 +13,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 from sqlglot import exp
 
-from srsql.engine.artifact.derived_columns import derived_claims
-from srsql.engine.artifact.described import described_files
+from srsql.engine.artifact.described import derived_claims, described_files
 from srsql.engine.artifact.documents import (
     counts_sql,
     csv_bytes,

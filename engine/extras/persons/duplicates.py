@@ -27,7 +27,7 @@ from srsql.engine.errors import DuplicatesError
 from srsql.engine.extras.persons.person_records import names_of_qids, person_records
 from srsql.engine.grouping.persons import LEAST, ClustersAt, Duplicates
 from srsql.engine.lake.lake import need_periods
-from srsql.engine.store.optional import need
+from srsql.engine.store.doors import need
 from srsql.engine.store.statements import column, create, query, table
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset

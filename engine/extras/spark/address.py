@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from srsql.engine.errors import WarehouseError, one_line, printable
 from srsql.engine.extras.spark.carrier import SparkCarrier, reason, unwarned
-from srsql.engine.store.optional import need
+from srsql.engine.store.doors import need
 from srsql.engine.workers.carriers import Task
 
 CONNECT = "sc"

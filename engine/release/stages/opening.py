@@ -19,7 +19,7 @@ from srsql.engine.release.request import Released, Request
 from srsql.engine.release.series import check_turn, check_version, register, remove_draft
 from srsql.engine.release.terms import family_of, usual_ids, visible_part
 from srsql.engine.risk import singling_out
-from srsql.engine.store.optional import need
+from srsql.engine.store.doors import need
 from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.generalize import MAKING
 from srsql.schemas import Dataset
@@ -53,7 +53,7 @@ def open_dataset(warehouse: Warehouse, dataset: Dataset, request: Request) -> Op
         ReleaseError: it does not go with what is asked for.
     """
     model = request.model
-    for package, wanted in model.packages.items():
+    for package, wanted in model.packages().items():
         need(package, wanted, ReleaseError)
     ingestion_id = find_ingestion(warehouse, dataset, request.quarter)
     if request.if_needed:

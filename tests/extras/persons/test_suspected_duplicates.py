@@ -15,7 +15,7 @@ from support.quarters import Report, crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import DamagedError, DuplicatesError
-from srsql.engine.store import optional as extras
+from srsql.engine.store import doors as extras
 
 
 def people(count: int, seed: int = 1) -> list[Report]:
