@@ -12,7 +12,8 @@ given up for it. The files alone are read: nothing is imported or installed.
 * A *layer* is a line of the contract "engine" in pyproject.toml.
 * *Code* is lines without blanks, comments and docstrings.
 * A *condition on the kind* of a release is a test of an if, a while, a conditional expression or a
-  comprehension that names one of ``KINDS``, outside ``SHAPES``.
+  comprehension that names one of ``KINDS``, outside ``SHAPES``. ``[reasons]`` of the budgets names
+  every file that has one, and why.
 * A *switch* is a class variable or property of the base model.
 * A file *names a feature* where its pattern of ``FEATURES`` occurs in it, outside the feature's own
   room; Python and SQL count.
@@ -55,8 +56,10 @@ SHOWN = 20
 BUDGETS = Path(__file__).with_name("budgets.toml")
 KINDS = {
     "bounded",
+    "cluster_columns",
     "clustered",
     "counts_persons",
+    "extensions",
     "guaranteed_bounds",
     "has_rows",
     "imported",
@@ -103,8 +106,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--verbose", action="store_true", help="name everything that is counted")
     options = parser.parse_args(arguments)
     budgets = tomllib.loads(BUDGETS.read_text(encoding="utf-8"))
-    above = []
+    above, asking = [], set[str]()
     for measure in measured(options.root):
+        if measure.name == "kind-conditions":
+            asking = {place.partition(":")[0] for place in measure.details}
         limit = budgets["budget"].pop(measure.name, None)
         over = limit is not None and measure.value > limit
         told = "" if limit is None else f"  (budget {limit}{', ABOVE IT' if over else ''})"
@@ -118,6 +123,9 @@ def main(arguments: list[str] | None = None) -> int:
         above += [measure.name] if over else []
     wrong = [f"above its budget: {name}" for name in above]
     wrong += [f"a budget of no measure: {name}" for name in budgets["budget"]]
+    reasons = budgets["reasons"].keys()
+    wrong += [f"a condition on the kind without a reason: {path}" for path in asking - reasons]
+    wrong += [f"a reason for no condition on the kind: {path}" for path in reasons - asking]
     wrong += formatter_changes(options.root, budgets["formatter"])
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return 1 if wrong else 0

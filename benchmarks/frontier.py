@@ -158,6 +158,6 @@ def command(arguments: list[str]) -> None:
             found.append(measured(source, asked.dataset, asked.quarter, setting))
             print(f"| {found[-1].error or ' | '.join(cells(found[-1]))} |", flush=True)
     if asked.svg is not None:
-        from srsql.engine.extras.study.row_page import draw_rows  # brings matplotlib
+        from srsql.engine.extras.study.compare_page import draw_rows  # brings matplotlib
 
         asked.svg.write_bytes(draw_rows(found).svg_file())

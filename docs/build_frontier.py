@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from srsql.engine.extras.study.row_page import draw_rows
+from srsql.engine.extras.study.compare_page import draw_rows
 from srsql.engine.extras.study.row_settings import RowSetting
 from srsql.engine.report.drawing import Image
 

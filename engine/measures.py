@@ -13,6 +13,9 @@ Subject = TypeVar("Subject")
 """What a check is given: ``engine.checks.Evidence``."""
 Stage = Literal["checks", "audit", "metrics"]
 Severity = Literal["refuses the release", "is told"]
+Clustered = Literal["terms", "groups", "rows"]
+"""Terms without rows of cases, terms of each group, or whole rows of several groups, which then
+show their region and cluster alone."""
 
 BY_SET = ("group_size", "dr", "reached_by_duplicates", "least_persons")
 """Measures of groups, which are not those of anybody who knows one set of quasi-identifiers; where
@@ -89,8 +92,8 @@ class ReleaseFacts:
     """Some term is published as part of a node, not suppressed."""
     sensitive_terms: bool = False
     """Some terms are to be told of clusters alone."""
-    whole_rows: bool = False
-    """Rows of cases show their region and cluster alone, and all else is told of clusters."""
+    clusters: Clustered | None = None
+    """What clusters of disassociated terms are made of."""
     counts_persons: bool = False
     """k, theta and new or old are of persons, not of cases."""
     suppressed_values: bool = False
@@ -183,7 +186,7 @@ SENSITIVE = Applicability(
 )
 WHOLE_ROWS = Applicability(
     "whole rows that are taken apart",
-    lambda facts: facts.term_format == "chunks" and facts.whole_rows,
+    lambda facts: facts.term_format == "chunks" and facts.clusters == "rows",
 )
 NODES = Applicability("generalized terms", lambda facts: facts.term_format == "nodes")
 SOME_NODES = Applicability(

@@ -81,8 +81,9 @@ class Dataset(Strict):
     """The TOML text the schema was read from."""
     rows: bool = Field(default=True, exclude=True)
     """Rows are released under ids of cases (see :meth:`without_terms`)."""
-    clustered: bool = Field(default=False, exclude=True)
-    """Whole rows are taken apart: a case has one row, with its region and its cluster."""
+    cluster_columns: tuple[str, ...] = Field(default=(), exclude=True)
+    """What a row shows of its cluster, where whole rows are taken apart: a case has one row, with
+    its region and its cluster."""
     term_key: int = Field(default=TERM_KEY, exclude=True)
     """Version of the key by which terms are compared: 1 is the key of SPEC section 2, 0 the form of
     releases before it (visible text in upper case)."""
@@ -189,7 +190,7 @@ class Dataset(Strict):
         """
         if attributes is None:
             apart = [t.model_copy(update={"publish": ()}) for t in self.tables]
-            update = {"tables": tuple(apart), "rows": rows, "clustered": True}
+            update = {"tables": tuple(apart), "rows": rows, "cluster_columns": ("cluster",)}
             return self.model_copy(update=update)
         named = (*self.sensitive, *self.quasi_sensitive)
         affected = {a.table for a in named if a.column in attributes}
@@ -297,7 +298,7 @@ class Dataset(Strict):
     def signal_rows(self) -> bool:
         """Whether rows of cases show what signals count; where whole rows are taken apart, clusters
         do."""
-        return self.signals is not None and not self.clustered
+        return self.signals is not None and not self.cluster_columns
 
     @property
     def reports_are_cases(self) -> bool:

@@ -249,7 +249,7 @@ WAITING = [
               "INNER JOIN srsql.release AS r ON r.release_id = m.release_id WHERE m.release_id = "
               "$release_id AND m.is_new HAVING count(*) > 0;\n\n-- name: keep_taken")),
     _of("waiting", "waiting", "fewer wait than do", "tells that nobody waits",
-        Attribute("engine.release.waiting:_counts", lambda function: lambda *given: [])),
+        Attribute("engine.release.features.hold_back:_counts", lambda function: lambda *given: [])),
 ]  # fmt: skip
 
 KNOWLEDGE = [

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from srsql.engine.measures import MeasureRow
     from srsql.engine.parameters import Form
     from srsql.engine.query.answer import Answer
-    from srsql.engine.query.coverage import Coverage
-    from srsql.engine.query.spellings import Spellings
+    from srsql.engine.query.coverage import Coverage, Spellings
     from srsql.engine.signals.counted import Exported
     from srsql.engine.signals.interactions import Interaction
     from srsql.engine.signals.likelihood import LikelihoodTest

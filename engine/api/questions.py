@@ -14,8 +14,7 @@ from srsql.engine.catalog.series import MAIN
 if TYPE_CHECKING:
     from srsql.engine.errors import SrsqlError
     from srsql.engine.query.answer import Answer
-    from srsql.engine.query.coverage import Coverage
-    from srsql.engine.query.spellings import Spellings
+    from srsql.engine.query.coverage import Coverage, Spellings
     from srsql.engine.risk.group_questions import GroupAnswer
     from srsql.engine.risk.term_counts import TermCount
     from srsql.engine.store.frames import Rows
@@ -88,7 +87,7 @@ class QueryCalls(CallableCalls):
     ) -> Spellings:
         """The terms that reports spell in several ways, by cases; see ``srsql spellings``."""
         from srsql.engine.catalog.levels import names_dropped
-        from srsql.engine.query.spellings import spellings
+        from srsql.engine.query.coverage import spellings
 
         shown = series if released_only else None
         with self.warehouse.guarded(), names_dropped(self.warehouse):

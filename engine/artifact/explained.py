@@ -180,18 +180,15 @@ def source(item: Table) -> str:
     return item.name if item.file == DUCKDB_FILE else f"'{item.file}'"
 
 
-def has_rows(manifest: Manifest) -> bool:
-    """Whether the artifact has rows of reports."""
-    return manifest.report_table in {item.name for item in manifest.tables}
-
-
 def of_rows(otherwise: str = "") -> Callable[[Explaining], Explaining]:
     """What is explained of rows of reports; ``otherwise``: what is said where none is released."""
 
     def about(explain: Explaining) -> Explaining:
         @wraps(explain)
         def text(manifest: Any, **how: bool) -> str:
-            return explain(manifest, **how) if has_rows(quarters_of(manifest)[0]) else otherwise
+            first = quarters_of(manifest)[0]
+            named = {item.name for item in first.tables}
+            return explain(manifest, **how) if first.report_table in named else otherwise
 
         return cast("Explaining", text)
 

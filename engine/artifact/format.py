@@ -224,11 +224,6 @@ class TermsClaim(_Strict):
         """What is not claimed is not named."""
         return {name: value for name, value in told(self).items() if value is not None}
 
-    @property
-    def whole_rows(self) -> bool:
-        """Rows of cases show their region and cluster alone."""
-        return self.cases is not None
-
 
 class Counts(_Strict):
     """Cases and reports; never which ones are withheld."""

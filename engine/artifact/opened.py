@@ -26,9 +26,9 @@ from srsql.engine.artifact.verify.declarations import (
     differences,
     shipped_dataset,
     with_shown,
-    without_told,
 )
 from srsql.engine.artifact.verify.files import check_files, read_hierarchies, read_thresholds
+from srsql.engine.artifact.verify.published_rows import published_rows
 from srsql.engine.artifact.verify.reading import check_tables, connection, loaded, read_tables
 from srsql.engine.catalog.public_database import (
     BATCH,
@@ -178,7 +178,7 @@ def _dataset_of(parts: Sequence[tuple[Path, Manifest]], given: Dataset | None) -
             "srsql: give its file (--dataset), which whoever published the artifact has"
         )
     if given is not None:
-        found = without_told(first, given)
+        found = published_rows(first).shown(given)
     for folder, manifest in parts:
         try:
             faults = differences(manifest, read_hierarchies(folder, manifest), found)

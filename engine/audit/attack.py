@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, ClassVar, Literal
 
 from srsql.engine.audit.plan import known_intervals
-from srsql.engine.catalog.releases import as_released, is_parted, not_released
+from srsql.engine.catalog.releases import as_released, countable_scopes, not_released
 from srsql.engine.catalog.series import PER_QUARTER, find_series
 from srsql.engine.errors import AttackError
 from srsql.engine.store.frames import Framed
@@ -150,7 +149,7 @@ def attack(
     release_id, model = _release(warehouse, dataset, quarter, series)
     if "left" in besides:
         release_id, model = _version_before(warehouse, dataset, quarter, series)
-    if is_parted(warehouse, release_id):
+    if "match" not in countable_scopes(warehouse, release_id):
         raise AttackError(
             f"the release of {quarter} by {model} shows reports of a case in several regions, so "
             "candidates cannot be counted: attack a release of another model"
@@ -236,7 +235,8 @@ class _Played:
             series=series,
             model=model,
             known={
-                name: self._shown(self.position[name], *ends) for name, ends in self.known.items()
+                name: shown_interval(self.dataset, self.position[name], *ends)
+                for name, ends in self.known.items()
             },
             new=new,
             stopped=stopped,
@@ -311,26 +311,31 @@ class _Played:
         )
         found: dict[int, Region] = defaultdict(dict)
         for group, position, low, high in rows:
-            found[group][self.dataset.qid[position].name] = self._shown(position, low, high)
+            found[group][self.dataset.qid[position].name] = shown_interval(
+                self.dataset, position, low, high
+            )
         return found
 
     def _parts(self, parts: list[dict[str, Any]] | None) -> Region | None:
         if not parts:
             return None
         return {
-            self.dataset.qid[p["position"]].name: self._shown(p["position"], p["low"], p["high"])
+            self.dataset.qid[p["position"]].name: shown_interval(
+                self.dataset, p["position"], p["low"], p["high"]
+            )
             for p in parts
         }
 
-    def _shown(self, position: int, low: int | None, high: int | None) -> Any:
-        """An interval as it is published."""
-        qid = self.dataset.qid[position]
-        if low is None or high is None:
-            return None
-        if qid.kind == "categorical":
-            return self.dataset.hierarchies[qid.name].labels[low]
-        return {"low": _number(low * qid.granularity), "high": _number(high * qid.granularity)}
 
-
-def _number(value: Decimal) -> int | float:
-    return int(value) if value == value.to_integral_value() else float(value)
+def shown_interval(dataset: Dataset, position: int, low: int | None, high: int | None) -> Any:
+    """An interval of a quasi-identifier as it is published."""
+    qid = dataset.qid[position]
+    if low is None or high is None:
+        return None
+    if qid.kind == "categorical":
+        return dataset.hierarchies[qid.name].labels[low]
+    ends = {"low": low * qid.granularity, "high": high * qid.granularity}
+    return {
+        name: int(end) if end == end.to_integral_value() else float(end)
+        for name, end in ends.items()
+    }

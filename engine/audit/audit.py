@@ -25,7 +25,7 @@ from srsql.engine.audit.plan import (
     step_parameters,
     workspace,
 )
-from srsql.engine.catalog.releases import as_released, is_parted
+from srsql.engine.catalog.releases import as_released, countable_scopes
 from srsql.engine.catalog.series import IMPORTED, PER_QUARTER, find_series, gaps, without_calendar
 from srsql.engine.errors import AuditError
 from srsql.engine.parameters import ATTACKS, SCOPES
@@ -418,9 +418,8 @@ def _judge(
 
 def _countable(warehouse: Warehouse, subject: Subject, scopes: tuple[str, ...]) -> tuple[str, ...]:
     """The scopes at which candidates can be counted: across regions not where these part cases."""
-    if "match" in scopes and is_parted(warehouse, subject.release_id):
-        return tuple(scope for scope in scopes if scope != "match")
-    return scopes
+    countable = countable_scopes(warehouse, subject.release_id)
+    return tuple(scope for scope in scopes if scope in countable)
 
 
 def _windows(

@@ -11,6 +11,35 @@ from srsql.engine.errors import DatasetError
 from srsql.engine.store.statements import table, temporary
 from srsql.schemas import Dataset, Qid, Table
 
+NAMES_CASES: dict[str, Literal["release_id", "dataset"]] = {
+    "member": "release_id",
+    "withheld": "release_id",
+    "counted_person": "release_id",
+    "waiting": "release_id",
+    "taken_case": "release_id",
+    "budget_ledger": "dataset",
+    "replaced_case": "dataset",
+    "deleted_case": "dataset",
+}
+"""Table of the catalog whose ``case_id`` names a case, or its token once it is forgotten -> the
+column that tells of which dataset: by its release, or by itself."""
+COPIED_WHOLE = (
+    "attribute", "defended_attack", "claim", "ss_rule", "external_knowledge", "perturbation",
+    "person_count", "counted_person",
+)  # fmt: skip
+"""Tables of the catalog of which a corrected release has all rows of the version before."""
+COPIED_BY_CASE = {
+    "member": ("kept", "case_no"),
+    "case_flag": ("kept", "case_no"),
+    "region": ("kept", "group_id, position"),
+    "case_qid": ("known", "case_no, position"),
+    "case_term": ("known", "case_no, term_no"),
+    "suppressed": ("kept", "case_no, term_no"),
+    "perturbed": ("kept", "case_no, position"),
+}
+"""Those of which it has the rows of the cases that are kept, or also of those that are withheld now
+(known); and the order of the rows, whose first column tells whose a row is."""
+
 
 def raw_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Table:
     """The ingested rows of one source table, all periods together.

@@ -94,7 +94,7 @@ def _attribute(dataset: Dataset, name: str) -> Sensitive:
     for each in known:
         if name in (each.column, f"{each.table}.{each.column}"):
             return each
-    if dataset.clustered:
+    if dataset.cluster_columns:
         raise LevelError(
             "--level: a series of which whole rows are taken apart tells items of clusters, whose "
             "names on a level cannot be counted: ask another series"

@@ -63,14 +63,14 @@ def claims_of(warehouse: Warehouse, release_id: int) -> dict[str, Fraction]:
     }
 
 
-def is_parted(warehouse: Warehouse, release_id: int) -> bool:
-    """Whether some case has reports in several groups, so that regions cannot be counted together.
+def countable_scopes(warehouse: Warehouse, release_id: int) -> frozenset[str]:
+    """The scopes at which candidates of a release can be counted: ``group`` and ``match``.
 
-    Only a release that took every report for a case of its own can be.
+    Regions cannot be counted together (``match``) where some case has reports in several groups,
+    as in a release that took every report for a case of its own.
     """
-    if not claims_of(warehouse, release_id):
-        return False
-    return bool(warehouse.value(query(TOPIC, "is_parted"), {"release_id": release_id}))
+    found = warehouse.rows(query(TOPIC, "countable_scopes"), {"release_id": release_id})
+    return frozenset(scope for (scope,) in found)
 
 
 def perturbed_positions(warehouse: Warehouse, release_id: int) -> set[int]:
@@ -356,6 +356,12 @@ class ReleasedTerms:
     def whole_rows(self) -> bool:
         """Rows of cases show their region and cluster alone, and clusters are unions of groups."""
         return self.term_cases is not None
+
+    @property
+    def weighed_attributes(self) -> tuple[str, ...]:
+        """Those of which an item without a count stands for a number of records: all of them where
+        whole rows are taken apart, else none, since there an item stands for one record."""
+        return () if self.term_cases is None else self.attributes
 
     def sensitive_attributes(self, dataset: Dataset) -> tuple[str, ...]:
         """Those of the attributes of which the terms have thresholds."""

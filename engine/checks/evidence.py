@@ -135,7 +135,6 @@ class Evidence:
             and self._shows("generalized_terms", "node"),
             suppressed_values=facts.suppressed_values or bool(self.asked and self.asked.suppresses),
             sensitive_terms=bool(terms and terms.sensitive),
-            whole_rows=bool(terms and terms.whole_rows),
         )
 
     def once(self, name: str, fill: Callable[[], object]) -> str:
@@ -261,8 +260,8 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
     """What the catalog alone says of a release; of somebody else's release it knows no bound."""
     found = warehouse.rows(query(TOPIC, "facts"), {"release": release_id})[0]
     (
-        model, lattice, drawn, attributes, knowledge, attacks, term_format, with_rows, suppresses,
-        max_delay, takes_in, term_key,
+        model, lattice, drawn, attributes, knowledge, attacks, term_format, with_rows, clusters,
+        suppresses, max_delay, takes_in, term_key,
     ) = found  # fmt: skip
     counted = warehouse.value(query(TOPIC, "counts_persons"), {"release": release_id})
     bounds = frozenset(claims_of(warehouse, release_id)) or frozenset({"k", "theta"})
@@ -276,6 +275,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
         term_key=term_key,
         external_knowledge=knowledge,
         term_format=term_format,
+        clusters=clusters,
         suppressed_values=suppresses,
         counts_persons=bool(counted),
         qid_sets=tuple(qid_sets(warehouse, release_id)),

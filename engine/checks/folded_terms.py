@@ -35,13 +35,11 @@ def folded_terms(
     Returns:
         The figures of the releases of version 0 that bound terms of regions; None: there is none.
     """
-    if visible_dataset.clustered:
-        return None
     asked = {"dataset": visible_dataset.name, "series": series, "quarter": quarter}
     found: list[tuple[str, int, int]] = []
     for period, release_id, schema in warehouse.rows(query(TOPIC, "releases"), asked):
         facts = catalog_facts(warehouse, release_id)
-        has_regions = facts.case_rows and not (facts.draws or facts.whole_rows)
+        has_regions = facts.case_rows and not (facts.draws or facts.clusters == "rows")
         if key_of(warehouse, release_id) or "theta" not in facts.bounds or not has_regions:
             continue
         dataset = as_released(warehouse, visible_dataset, release_id).keyed(TERM_KEY)

@@ -23,7 +23,7 @@ from srsql.engine.store.statements import (
     temporary,
     union_all,
 )
-from srsql.schemas import Dataset, Qid
+from srsql.schemas import Dataset
 
 SEEN, ALLOWED = "seen_dimension", "allowed_dimension"
 
@@ -76,12 +76,12 @@ def taken(release: Release) -> tuple[list[str], list[int], str, int]:
 def dimension_values(dataset: Dataset, schema: str, names: list[str]) -> exp.Query:
     """(number, place, shown): every published value of a dimension as text."""
     parts: list[exp.Query] = []
-    for place, (qid, published) in enumerate(_published(dataset, names)):
+    for place, published in enumerate(_published(dataset, names)):
         parts.append(
             exp.select(
                 column(NUMBER, "v").as_("number"),
                 exp.convert(place).as_("place"),
-                _text(qid, published).as_("shown"),
+                _text(published).as_("shown"),
             ).from_(table(schema, ROWS, alias="v"))
         )
     return union_all(parts)
@@ -93,23 +93,22 @@ def row_classes(
     """(shown[, informative], row_count): the published values of the dimensions as texts, the key
     of the informative value, if that is asked, and how many rows have them."""
     shown = list(_published(dataset, names))
-    texts = [_text(qid, published) for qid, published in shown]
+    texts = [_text(published) for published in shown]
     beside = [checked_key(column(informative, "v"), dataset.term_key)] if informative else []
     return (
         exp.select(exp.func("list_value", *texts).as_("shown"))
         .select(*[each.as_("informative") for each in beside])
         .select(exp.Count(this=exp.Star()).as_("row_count"))
         .from_(table(schema, ROWS, alias="v"))
-        .group_by(*[each.copy() for _, published in shown for each in published])
+        .group_by(*[each.copy() for published in shown for each in published])
         .group_by(*[each.copy() for each in beside])
     )
 
 
-def _published(dataset: Dataset, names: list[str]) -> Iterator[tuple[Qid, list[exp.Column]]]:
-    """The quasi-identifier of each dimension, and its columns of the published view ``v``."""
+def _published(dataset: Dataset, names: list[str]) -> Iterator[list[exp.Column]]:
+    """The columns of each dimension in the published view ``v``."""
     for dimension in dimensions_of(dataset, names):
-        qid = dataset.qid[dimension.position]
-        yield qid, [column(name, "v") for name in value_columns(dataset, qid, "n")]
+        yield [column(name, "v") for name in dataset.qid[dimension.position].published]
 
 
 def values_of_levels(dataset: Dataset, names: list[str], levels: list[int]) -> exp.Query:
@@ -120,7 +119,7 @@ def values_of_levels(dataset: Dataset, names: list[str], levels: list[int]) -> e
         qid = dataset.qid[dimension.position]
         values = list(value_columns(dataset, qid, "n").values())
         parts.append(
-            exp.select(exp.convert(place).as_("place"), _text(qid, values).as_("shown"))
+            exp.select(exp.convert(place).as_("place"), _text(values).as_("shown"))
             .from_(temporary("srsql_dimension_node", alias="n"))
             .where(column("position", "n").eq(dimension.position))
             .where(column("level", "n").eq(level))
@@ -137,7 +136,7 @@ def node_texts(release: Release, names: list[str], levels: list[int]) -> list[tu
         qid = release.dataset.qid[dimension.position]
         values = list(value_columns(release.dataset, qid, "n").values())
         parts.append(
-            exp.select(exp.convert(place), column("node", "n"), _text(qid, values))
+            exp.select(exp.convert(place), column("node", "n"), _text(values))
             .from_(temporary("srsql_dimension_node", alias="n"))
             .where(column("position", "n").eq(dimension.position))
             .where(column("level", "n").eq(level))
@@ -145,10 +144,10 @@ def node_texts(release: Release, names: list[str], levels: list[int]) -> list[tu
     return release.warehouse.rows(union_all(parts).sql("duckdb"))
 
 
-def _text(qid: Qid, values: Sequence[exp.Expr]) -> exp.Expr:
-    """One text of a published value; missing bounds are ``*``."""
+def _text(values: Sequence[exp.Expr]) -> exp.Expr:
+    """One text of a value from its columns; of two, which are bounds, missing ones are ``*``."""
     texts = [exp.cast(value, "VARCHAR") for value in values]
-    if not qid.bounded:
+    if len(texts) == 1:
         return texts[0]
     both = exp.DPipe(this=texts[0], expression=exp.Literal.string(" to "))
     joined = exp.DPipe(this=both, expression=texts[1])

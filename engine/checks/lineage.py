@@ -13,7 +13,6 @@ from sqlglot.errors import SqlglotError
 from sqlglot.lineage import Node, lineage
 
 from srsql.engine.catalog.layout import (
-    CLUSTER,
     IDENTITY,
     REGION,
     ROWS,
@@ -108,9 +107,8 @@ def _allowed(dataset: Dataset, name: str) -> set[Source]:
     # whether a published term is a placeholder, or left out, decides if it is shown
     allowed |= {(raw, derived(shown)) for shown in published} | {("srsql_hidden", "term")}
     if name == dataset.report_table:
-        allowed |= {(REGION, shown) for shown in region_columns(dataset)}
-        if dataset.clustered:
-            allowed.add((REGION, CLUSTER))
+        shown = (*region_columns(dataset), *dataset.cluster_columns)
+        allowed |= {(REGION, name) for name in shown}
     return allowed
 
 

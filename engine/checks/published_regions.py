@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from srsql.engine.catalog.datasets import raw_term
-from srsql.engine.catalog.layout import raw_table
+from srsql.engine.catalog.layout import raw_table, region_columns
 from srsql.engine.checks import checked_key
 from srsql.engine.store.statements import (
     check_row,
@@ -22,16 +22,9 @@ from srsql.engine.store.statements import (
 from srsql.schemas import Dataset, Qid, Sensitive
 
 
-def _published_qids(dataset: Dataset) -> list[str]:
-    names: list[str] = []
-    for qid in dataset.qid:
-        names.extend([qid.name + "_low", qid.name + "_high"] if qid.bounded else [qid.name])
-    return names
-
-
 def region_text(dataset: Dataset) -> exp.Expr:
     """The published quasi-identifiers of a row ``v``, the same text for the same region only."""
-    return exp.func("to_json", exp.func("row", *[column(n, "v") for n in _published_qids(dataset)]))
+    return exp.func("to_json", exp.func("row", *[column(n, "v") for n in region_columns(dataset)]))
 
 
 def region_rows(dataset: Dataset, schema: str, *, reports: bool) -> exp.Select:
@@ -247,7 +240,7 @@ def shown_regions(dataset: Dataset, schema: str, kept: str, *, by_report: bool) 
         by_report: each report is a row; else those of one group that show the same are one, with
             the least of their cases.
     """
-    region = [column(name, "v") for name in _published_qids(dataset)]
+    region = [column(name, "v") for name in region_columns(dataset)]
     group, case = column("group_id", "k"), column("case_no", "k")
     rows = exp.select(group).from_(table(schema, dataset.report_table, alias="v"))
     rows = rows.join(

@@ -570,8 +570,8 @@ def prove(evidence: Evidence, stage: Stage, *, again: bool = False) -> list[Meas
 
 def judged(facts: ReleaseFacts, measured: Iterable[MeasureRow]) -> list[MeasureRow]:
     """Metrics, with a verdict only where a check of that measure applies to the release."""
-    bounded = {name for check in _of_metrics(facts) for name in check.measures}
-    return [row if row.measure in bounded else replace(row, passed=None) for row in measured]
+    judging = {name for check in _of_metrics(facts) for name in check.measures}
+    return [row if row.measure in judging else replace(row, passed=None) for row in measured]
 
 
 def require_bounds(facts: ReleaseFacts, measured: Sequence[MeasureRow]) -> None:

@@ -277,7 +277,7 @@ def check_common(evidence: Evidence) -> list[Measure]:
         name
         for position, qid in enumerate(dataset.qid)
         if position not in evidence.perturbed
-        for name in ([f"{qid.name}_low", f"{qid.name}_high"] if qid.bounded else [qid.name])
+        for name in qid.published
     ]
     rows = internal_group_rows(dataset, release.schema, release.release_id, common)
     return evidence.ask(
@@ -409,15 +409,19 @@ def _distinct(rows: exp.Table, *names: str) -> str:
 def _by_set(evidence: Evidence, ask: Callable[[str], list[Measure]]) -> list[Measure]:
     """What is asked of the regions of rows; of each set of quasi-identifiers by itself, if several
     are protected, with the name of the set in the scope."""
-    if not evidence.facts.qid_sets:
-        return ask(_rows(evidence))
     dataset, schema = evidence.release.visible_dataset, evidence.release.schema
-    found: list[Measure] = []
-    for name in evidence.facts.qid_sets:
-        shown = partial(region_rows, dataset.of_set(name), schema, reports=False)
-        rows = evidence.table(f"srsql_published_row_{name}", shown)
-        found += [(*row[:2], f"{row[2]}, {name}", *row[3:]) for row in ask(rows)]
-    return found
+    of_sets = {
+        f", {name}": evidence.table(
+            f"srsql_published_row_{name}",
+            partial(region_rows, dataset.of_set(name), schema, reports=False),
+        )
+        for name in evidence.facts.qid_sets
+    }
+    return [
+        (*row[:2], f"{row[2]}{scope}", *row[3:])
+        for scope, rows in (of_sets or {"": _rows(evidence)}).items()
+        for row in ask(rows)
+    ]
 
 
 def _rows(evidence: Evidence) -> str:

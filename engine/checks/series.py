@@ -15,7 +15,7 @@ from srsql.engine.audit.audit import Audit, AuditRow, audit
 from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.audit.verdicts import audit_again, audit_new
-from srsql.engine.catalog.releases import Release, over_lattice
+from srsql.engine.catalog.releases import Release
 from srsql.engine.catalog.series import awaited_cases
 from srsql.engine.checks import TOPIC, Evidence
 from srsql.engine.errors import CheckFailedError
@@ -112,15 +112,12 @@ def measure_series(
     warehouse: Warehouse, dataset: Dataset, series: str, release_id: int, quarter: str
 ) -> list[MeasureRow]:
     """DIR, DSR and SSGR of one release as the series stands now, promised or not."""
-    draft, promised, alpha_num, alpha_den, k = warehouse.rows(
-        query(TOPIC, "guarantee"), {"release": release_id}
-    )[0]
-    if over_lattice(warehouse, release_id):
+    found = warehouse.rows(query(TOPIC, "guarantee"), {"release": release_id})
+    if not found:
         return []
-    if k == 0:  # somebody else's release, which tells no bounds to measure against
-        return []
+    draft, promised, alpha_num, alpha_den = found[0]
     attacks = tuple(promised) or ("b", "f", "l")
-    found = audit(
+    measured = audit(
         warehouse,
         dataset,
         series,
@@ -133,7 +130,7 @@ def measure_series(
         ),
     )
     gating = {"dir": bool(promised), "dsr": bool(promised), "ssgr": "ss" in promised}
-    rows = [MeasureRow(*row) for row in shares(found, gating=True) if row[0] == release_id]
+    rows = [MeasureRow(*row) for row in shares(measured, gating=True) if row[0] == release_id]
     return [row if gating[row.measure] else replace(row, passed=None) for row in rows]
 
 

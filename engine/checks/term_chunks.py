@@ -13,7 +13,7 @@ from srsql.engine.catalog.released_terms import ALL, PublishedTerms, Reader
 from srsql.engine.catalog.releases import Release, ReleasedTerms
 from srsql.engine.checks import Evidence, as_measures, checked_key, measured
 from srsql.engine.checks.published_regions import placed_records
-from srsql.engine.measures import Measure, MeasureRow
+from srsql.engine.measures import Clustered, Measure, MeasureRow
 from srsql.engine.risk.term_counts import ORIGINALS, load_originals
 from srsql.engine.store.statements import literal, query
 
@@ -26,10 +26,18 @@ PLACES = ("joint_clusters", "record_chunk", "shared_chunk", "item_chunk")
 BARE = ("clusters", "record_chunk", "item_chunk")
 CHUNKED = "chunked_cluster"
 """The clusters that have a record chunk."""
+BARE_CLUSTERS: dict[Clustered | None, str | None] = {"terms": None, "groups": None, "rows": CHUNKED}
+"""As ``chunk_calls`` takes them: a cluster of whole rows may be one of records without a term."""
+MEMBERS: dict[Clustered | None, tuple[str, ...]] = {
+    "terms": ("members",),
+    "groups": ("members_of_groups", "add_cases_without_terms"),
+    "rows": ("members", "add_all_cases_without_terms"),
+}
+"""The statements that find the cluster of every original record."""
 
 
 def chunk_calls(
-    tables: PublishedTerms, release_id: int, k: int, m: int, size: int, *, whole_rows: bool = False
+    tables: PublishedTerms, release_id: int, k: int, m: int, size: int, *, bare: str | None = None
 ) -> dict[str, str]:
     """Macro -> its call, of every check that needs the published tables alone.
 
@@ -39,11 +47,12 @@ def chunk_calls(
         k: least number of records that share what an attacker knows.
         m: number of terms that they may know, of any size.
         size: least number of records of a cluster.
-        whole_rows: a record may have no term, so a cluster without any may be one of such records.
+        bare: name of the clusters that must have a record chunk or enough items, where a record
+            may have no term; None: all clusters.
     """
     id_ = f"{release_id:d}"
     bounds = f"{k:d}", f"{m:d}", id_
-    told = replace(tables, clusters=CHUNKED) if whole_rows else tables
+    told = replace(tables, clusters=bare or tables.clusters)
     return {
         "check_term_structure": tables.call("check_term_structure", ALL, id_),
         "check_km": tables.call("check_km", CHUNKS, *bounds[:2], f"{STEPS:d}", id_),
@@ -86,7 +95,7 @@ def check_row_terms(
     reader: Reader, tables: PublishedTerms, k: int, m: int, cluster_size: int
 ) -> list[MeasureRow]:
     """The same where whole rows are taken apart, so that a record may have no term."""
-    calls = chunk_calls(tables, 0, k, m, cluster_size, whole_rows=True)
+    calls = chunk_calls(tables, 0, k, m, cluster_size, bare=CHUNKED)
     return measured(reader, calls.values(), _chunked(tables))
 
 
@@ -96,29 +105,6 @@ def _chunked(tables: PublishedTerms) -> dict[str, str]:
         CHUNKED: f"SELECT c.cluster, c.records FROM {tables.clusters} AS c "
         f"SEMI JOIN {tables.record_chunk} AS r ON c.cluster = r.cluster"
     }
-
-
-def check_originals(
-    warehouse: Reader,
-    tables: PublishedTerms,
-    release_id: int,
-    originals: str,
-    members: str | None = None,
-) -> list[MeasureRow]:
-    """The published tables hold every term of every record once.
-
-    Args:
-        warehouse: in which all tables are.
-        tables: of the release.
-        release_id: stands in the rows.
-        originals: name of a table ``(record, term)``, distinct; NULL stands for no term.
-        members: name of a table ``(record, cluster)``, cluster as published: then the chunks are
-            compared with what the records show there. None: only counts are compared.
-    """
-    calls = [_support_call(tables, release_id, literal(originals))]
-    if members is not None:
-        calls.append(_projection_call(tables, release_id, literal(originals), literal(members)))
-    return measured(warehouse, calls)
 
 
 def _support_call(tables: PublishedTerms, release_id: int, originals: str) -> str:
@@ -236,11 +222,11 @@ def _place(shared: bool, owner: int, chunk: int) -> str:
 def check_chunks(evidence: Evidence, macro: str) -> list[Measure]:
     """One of the checks that the published tables allow."""
     release, terms = evidence.release, _terms(evidence)
-    tables, whole = _tables(release), terms.whole_rows
+    tables, bare = _tables(release), BARE_CLUSTERS[evidence.facts.clusters]
     size = max(release.k, terms.diversity, terms.term_cases or 0)
     k = terms.term_k or release.k
-    calls = chunk_calls(tables, release.release_id, k, terms.m, size, whole_rows=whole)
-    named = _chunked(tables) if whole and macro == "check_bare_clusters" else None
+    calls = chunk_calls(tables, release.release_id, k, terms.m, size, bare=bare)
+    named = _chunked(tables) if bare and macro == "check_bare_clusters" else None
     return as_measures(measured(release.warehouse, [calls[macro]], named))
 
 
@@ -312,14 +298,8 @@ def _originals(evidence: Evidence) -> tuple[str, str]:
 
     def fill() -> None:
         load_originals(warehouse, release.dataset, release.release_id, terms, checked_key)
-        if terms.whole_rows:
-            warehouse.run(query("checks/terms", "members"))
-            warehouse.run(query("checks/terms", "add_all_cases_without_terms"))
-            return
-        grouped = evidence.facts.case_rows
-        warehouse.run(query("checks/terms", "members_of_groups" if grouped else "members"))
-        if grouped:
-            warehouse.run(query("checks/terms", "add_cases_without_terms"))
+        for statement in MEMBERS[evidence.facts.clusters]:
+            warehouse.run(query("checks/terms", statement))
 
     return literal(ORIGINALS), evidence.once("srsql_original_cluster", fill)
 

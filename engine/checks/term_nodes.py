@@ -51,12 +51,12 @@ def _km_of_nodes(
         if size > 1:
             warehouse.run(query(TOPIC, "longer_node_sets"))
             warehouse.run(query(TOPIC, "longer_node_holders"), [k])
-        ((rare, sets),) = warehouse.rows(query(TOPIC, "rare_node_sets"), [k])
-        if not sets:
+        ((rare, held),) = warehouse.rows(query(TOPIC, "rare_node_sets"), [k])
+        if not held:
             break
         scope = f"{size} of them" if size > 1 else "1 generalized term"
         rows.append(
-            MeasureRow(release_id, "check_node_km", scope, rare, sets, rare / sets, k, rare == 0)
+            MeasureRow(release_id, "check_node_km", scope, rare, held, rare / held, k, rare == 0)
         )
     return rows
 

@@ -17,8 +17,7 @@ from srsql.engine.measures import MeasureRow
 if TYPE_CHECKING:
     from srsql.engine.catalog.levels import LevelSize
     from srsql.engine.query.answer import Answer
-    from srsql.engine.query.coverage import Coverage
-    from srsql.engine.query.spellings import Spellings
+    from srsql.engine.query.coverage import Coverage, Spellings
     from srsql.engine.release.series import Status
     from srsql.engine.signals.counted import Counted
     from srsql.engine.signals.results import Measures, Shrinkage, Signal, Signals, Stratified
@@ -560,7 +559,7 @@ def _with_originals(series: str | None) -> Iterator[str]:
 
 def spellings_parts(found: Spellings) -> Parts:
     """How many terms have several spellings, and which, by cases."""
-    from srsql.engine.query.spellings import Spelling
+    from srsql.engine.query.coverage import Spelling
 
     source = "raw tables" if found.series is None else f"released, series {found.series}"
     yield (

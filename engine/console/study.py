@@ -241,7 +241,7 @@ def advice_rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
             format_share(one.loss),
             format_share(one.nil_star),
             f"{one.withheld:,}",
-            format_share(one.suppressed_share) if one.suppresses else "",
+            format_share(one.given_up),
             f"{one.smallest or 0:,}",
             format_share(one.confidence),
             format_share(one.dsr),

@@ -76,11 +76,11 @@ def least_of(grouping: Grouping, pattern: int, size: int) -> int:
 def owners_of(dataset: Dataset) -> list[int]:
     """By position: the number of the set that alone has it, from 1 on; 0 where several have."""
     sets = list(dataset.set_positions.values())
-    return [
-        0 if sum(position in each for each in sets) > 1
-        else next(n for n, each in enumerate(sets, 1) if position in each)
+    holders = [
+        [number for number, each in enumerate(sets, 1) if position in each]
         for position in range(len(dataset.qid))
-    ]  # fmt: skip
+    ]
+    return [own[0] if len(own) == 1 else 0 for own in holders]
 
 
 def _mask(owners: list[int], owner: int) -> int:

@@ -59,10 +59,8 @@ def suppresses(warehouse: Warehouse) -> bool:
 
 def list_hidden(warehouse: Warehouse) -> bool:
     """Fill ``srsql_hidden(report_id, term)`` with what no row may show; False: there is nothing."""
-    if not suppresses(warehouse):
-        return False
     warehouse.run(query(SUPPRESSION, "hidden"))
-    return True
+    return bool(warehouse.value(f"SELECT EXISTS (FROM temp.main.{HIDDEN})"))
 
 
 def suppress_withheld(grouping: Grouping, suppression: Suppression, alpha: Fraction | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from srsql.engine.errors import ReleaseError
-from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.base import Extension, GroupingModel
 from srsql.engine.models.bounding import Ms, Ppms, PpmsAlpha, PpmsEar, PpmsPlus, PpmsStay
 from srsql.engine.models.comparators import AlphaK, KAnonymity, LDiversity, XyAnonymity
 from srsql.engine.models.lattice import DpHistogram, FullDomain, Ipa
@@ -29,6 +29,11 @@ DEFAULT_MODEL = PpmsPlus.name
 def made_shape(model: str) -> Shape:
     """The shape of what a model makes; of one that is not known here, that of somebody else's."""
     return MODELS[model].shape if model in MODELS else Foreign()
+
+
+def able_to(extension: Extension) -> list[str]:
+    """The models whose releases may promise so much beyond them, by name."""
+    return [name for name, model in MODELS.items() if extension in model.extensions]
 
 
 def make_model(name: str, **parameters: Any) -> GroupingModel:

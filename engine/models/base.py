@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 from srsql.engine.catalog.releases import Release, TermFormat
 from srsql.engine.errors import ReleaseError
@@ -21,6 +21,8 @@ from srsql.engine.parameters.takes import OneOf, Parsed, RefusedError, Whole
 from srsql.engine.shapes.regions import Regions, Shape
 from srsql.schemas import Dataset
 
+Found = TypeVar("Found")
+Extension = Literal["persons", "qid sets"]
 MOST = 1_000_000
 K = 5
 MORE_SEEDS = 64
@@ -170,18 +172,15 @@ class GroupingModel(ABC):
     growth: ClassVar[Growth] = Growth()
     bounds: ClassVar[Bounds] = BY_THETA
     """Which values are bounded in a group, and by what."""
-    counts_persons: ClassVar[bool] = False
-    """Persons may be counted in the place of cases (``--count persons``)."""
+    extensions: ClassVar[frozenset[Extension]] = frozenset()
+    """What a release of it may promise beyond it: its bounds of persons in the place of cases
+    (``--count persons``), or for several sets of quasi-identifiers, each for itself."""
     guaranteed_bounds: ClassVar[frozenset[str]] = frozenset({"k", "theta"})
     """Which bounds of Lin 2016, Definition 3, published regions keep: k distinct cases, theta."""
     unpublishable: ClassVar[str] = ""
     """Why no release of the model may leave the house; empty: it may."""
     term_format: ClassVar[TermFormat] = "chunks"
     """How terms that are told apart from rows are released: disassociated, or generalized."""
-    case_count_is_public: ClassVar[bool] = True
-    """The public may know how many cases are released; not where made-up ones are among them."""
-    keeps_qid_sets: ClassVar[bool] = False
-    """Its bounds can be kept for several sets of quasi-identifiers, each for itself."""
     perturbs_values: ClassVar[bool] = False
     """Released values are drawn at random, so they prove neither k nor theta nor what they cover;
     ``srsql.perturbation`` tells which ones."""
@@ -195,10 +194,13 @@ class GroupingModel(ABC):
     def guarantee(self) -> str:
         """What an attacker cannot do, and what they still can, in words for the manifest."""
 
-    @property
     def shows_bounded_values(self) -> bool:
         """Whether rows of cases show the values that theta bounds, so that some may be left out."""
         return "theta" in self.shape.of_cases(self.guaranteed_bounds, frozenset())
+
+    def of_bound(self, bound: str, kept: Found, otherwise: Found) -> Found:
+        """What goes where published regions keep a bound, or where they do not."""
+        return kept if bound in self.guaranteed_bounds else otherwise
 
     @property
     def claims(self) -> dict[str, Fraction]:
@@ -219,17 +221,19 @@ class GroupingModel(ABC):
         """alpha: the largest share of cases with substantially many symptoms; None: unbounded."""
         return None
 
-    @property
+    def public_counts(self) -> tuple[str, ...]:
+        """The numbers that the public may know; not of what is withheld where noise is drawn, nor
+        of what is released where made-up cases are among it."""
+        return ("released_cases", "released_reports", "withheld_cases", "withheld_reports")
+
     def stopping(self) -> Stopping:
         """Who counts as absent from the next quarter, and whether they alone carry the bounds."""
         return Stopping()
 
-    @property
     def series_family(self) -> str:
         """What the releases of one series have in common: the family, and what tells it apart."""
         return self.family
 
-    @property
     def budget(self) -> Budget | None:
         """The limit of what a case may spend; None: there is none, or nothing is spent."""
         return None
@@ -239,7 +243,6 @@ class GroupingModel(ABC):
         """Parameters of the model beside k and leftovers, for the manifests."""
         return facts_of(self)
 
-    @property
     def private_facts(self) -> dict[str, Any]:
         """What the private manifest alone tells of the model."""
         return {"noise": "none"}
@@ -267,7 +270,6 @@ class GroupingModel(ABC):
             return bounds
         return bound_symptoms(release.warehouse, bounds, self.symptoms_limit)
 
-    @property
     def packages(self) -> Mapping[str, str]:
         """Packages of extras that the model works with, and what of it needs each."""
         return {}

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping import staying
 from srsql.engine.grouping.patterns import Grouping
-from srsql.engine.models.base import GroupingModel, Growth, History, Stopping
+from srsql.engine.models.base import Extension, GroupingModel, Growth, History, Stopping
 from srsql.engine.parameters import parameter
 from srsql.engine.parameters.takes import Amount, OneOf
 
@@ -34,9 +34,8 @@ class Ms(GroupingModel):
     """
 
     name: ClassVar[str] = "ms"
-    counts_persons: ClassVar[bool] = True
+    extensions: ClassVar[frozenset[Extension]] = frozenset({"persons", "qid sets"})
     family: ClassVar[str] = "single"
-    keeps_qid_sets: ClassVar[bool] = True
 
     @property
     def guarantee(self) -> str:
@@ -108,8 +107,7 @@ class Ppms(PeriodicalModel):
     """An old case's QID covers all its earlier regions; groups are grown over all cases."""
 
     name: ClassVar[str] = "ppms"
-    counts_persons: ClassVar[bool] = True
-    keeps_qid_sets: ClassVar[bool] = True
+    extensions: ClassVar[frozenset[Extension]] = frozenset({"persons", "qid sets"})
     history: ClassVar[History] = History("all", "new")
 
 
@@ -118,8 +116,7 @@ class PpmsEar(PeriodicalModel):
     """An old case's QID covers its earliest region; groups are grown over all cases."""
 
     name: ClassVar[str] = "ppms-ear"
-    counts_persons: ClassVar[bool] = True
-    keeps_qid_sets: ClassVar[bool] = True
+    extensions: ClassVar[frozenset[Extension]] = frozenset({"persons", "qid sets"})
 
 
 @dataclass(frozen=True)
@@ -127,8 +124,7 @@ class PpmsPlus(PeriodicalModel):
     """Covers the earliest region; groups grow on new cases alone, then the others join them."""
 
     name: ClassVar[str] = "ppms++"
-    counts_persons: ClassVar[bool] = True
-    keeps_qid_sets: ClassVar[bool] = True
+    extensions: ClassVar[frozenset[Extension]] = frozenset({"persons", "qid sets"})
     growth: ClassVar[Growth] = Growth(carriers_only=True, risk_after_joining=True)
 
 
@@ -170,7 +166,6 @@ class PpmsAlpha(PeriodicalModel):
         """alpha."""
         return self.alpha
 
-    @property
     def stopping(self) -> Stopping:
         """By the next quarter's cases, or assumed of all."""
         return Stopping("next" if self.assume_md == "none" else "all", carries=True)
@@ -238,7 +233,6 @@ class PpmsStay(PeriodicalModel):
         """Those of PPMS, MD, and persistence."""
         return (*super().defended_attacks, "md", "p")
 
-    @property
     def stopping(self) -> Stopping:
         """By the next quarter's cases; those who go on carry the bounds of their class as well."""
         return Stopping("next")

@@ -13,7 +13,7 @@ from srsql.engine.grouping.patterns import Grouping, group_by_pattern, refine_gr
 from srsql.engine.grouping.reports import Records
 from srsql.engine.grouping.symptoms import attribute_count, partition_pattern, set_values
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR
-from srsql.engine.models.base import MOST, GroupingModel, K
+from srsql.engine.models.base import MOST, Extension, GroupingModel, K
 from srsql.engine.parameters import facts_of, parameter
 from srsql.engine.parameters.takes import Amount, Whole
 from srsql.engine.store.statements import query
@@ -140,7 +140,7 @@ class XyAnonymity(Comparator):
 
     name: ClassVar[str] = "xy-anonymity"
     family: ClassVar[str] = "xy-anonymity"
-    keeps_qid_sets: ClassVar[bool] = True
+    extensions: ClassVar[frozenset[Extension]] = frozenset({"qid sets"})
     record_unit: ClassVar[Records] = "case"
     guaranteed_bounds: ClassVar[frozenset[str]] = frozenset({"k"})
     unpublishable: ClassVar[str] = ""

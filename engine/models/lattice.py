@@ -106,7 +106,6 @@ class LatticeModel(TermsOnlyModel):
         """Rows that every published class claims to have."""
         return 1
 
-    @property
     def series_family(self) -> str:
         """Releases of one series have the same columns."""
         return f"{self.family}, {self.informative} by {self.dimensions}"
@@ -203,7 +202,6 @@ class NoisyLattice(LatticeModel):
     epsilon_limit: Fraction | None = parameter(**EPSILON_LIMIT)
     epsilon_scope: EpsilonScope = parameter(**EPSILON_SCOPE)
 
-    case_count_is_public: ClassVar[bool] = False
     charged_as: ClassVar[LedgerCalibration]
     """What the ledger says that epsilon bounds."""
     charged_for: ClassVar[str]
@@ -220,12 +218,14 @@ class NoisyLattice(LatticeModel):
         unfit = {"publication": NOT_FOR_PUBLICATION} if self.seeded else {}
         return {**super().public_facts, **unfit}
 
-    @property
+    def public_counts(self) -> tuple[str, ...]:
+        """None: made-up records are among the rows."""
+        return ()
+
     def packages(self) -> Mapping[str, str]:
         """Of secure noise, its sampler."""
         return {"opendp": "--noise secure"} if self.noise == "secure" else {}
 
-    @property
     def private_facts(self) -> dict[str, Any]:
         """What ``publish`` asks for, and the limit."""
         return {
@@ -235,7 +235,6 @@ class NoisyLattice(LatticeModel):
             "epsilon_scope": self.epsilon_scope,
         }
 
-    @property
     def budget(self) -> Budget | None:
         """As asked for."""
         return Budget.of(self.epsilon_limit, self.epsilon_scope)

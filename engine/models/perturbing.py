@@ -112,17 +112,18 @@ class PerturbingModel(GroupingModel):
         allowed = "allowed" if self.publishable else NOT_FOR_PUBLICATION
         return {**facts_of(self), "publication": allowed}
 
-    @property
     def budget(self) -> Budget | None:
         """As asked for."""
         return Budget.of(self.epsilon_limit, self.epsilon_scope)
 
-    @property
+    def public_counts(self) -> tuple[str, ...]:
+        """Of what is released."""
+        return super().public_counts()[:2]
+
     def packages(self) -> Mapping[str, str]:
         """Of secure noise, its sampler."""
         return {"opendp": "--noise secure"} if self.noise == "secure" else {}
 
-    @property
     def private_facts(self) -> dict[str, Any]:
         """What ``publish`` asks for, and the limit."""
         return {

@@ -99,7 +99,7 @@ class Parameters:
             else self.model.guarantee,
             "k": self.model.k,
             "k_effective": k_effective,
-            "theta": theta if "theta" in self.model.guaranteed_bounds else "not kept",
+            "theta": self.model.of_bound("theta", theta, "not kept"),
             "missing": self.missing,
             "leftovers": self.model.leftovers,
             "attacks": ",".join(self.model.defended_attacks) or "none",
@@ -130,10 +130,8 @@ def suppression_facts(release: Release, guarantee: str, *, asked: bool) -> dict[
         guarantee: of its model.
         asked: whether values were to be suppressed; without, only if some are.
     """
-    found = []
-    if suppresses(release.warehouse, release.release_id):
-        of_release = {"release_id": release.release_id, "per": PER}
-        found = release.warehouse.rows(query(TOPIC, "suppressed_shares"), of_release)
+    of_release = {"release_id": release.release_id, "per": PER}
+    found = release.warehouse.rows(query(TOPIC, "suppressed_shares"), of_release)
     if not found and not asked:
         return {}
     shares = dict(found)
@@ -166,11 +164,6 @@ def store_public_manifest(
     Returns:
         The name of its table in ``STORE``.
     """
-    counts: list[str] = []
-    if model.case_count_is_public:
-        counts += ["released_cases", "released_reports"]
-        if not model.perturbs_values:
-            counts += ["withheld_cases", "withheld_reports"]
     store = store_of(release.release_id, "manifest")
     row = exp.select(
         *[exp.convert(value).as_(name, quoted=True) for name, value in facts.items()],
@@ -185,12 +178,12 @@ def store_public_manifest(
             column(name.replace("reports", "cases"), "c").as_(name)
             if one_row
             else column(name, "c")
-            for name in counts
+            for name in model.public_counts()
         ],
-        (
-            column("thresholds", "c")
-            if "theta" in model.guaranteed_bounds
-            else exp.func("list_slice", column("thresholds", "c"), 1, 0).as_("thresholds")
+        model.of_bound(
+            "theta",
+            column("thresholds", "c"),
+            exp.func("list_slice", column("thresholds", "c"), 1, 0).as_("thresholds"),
         ),
     ).from_(
         exp.alias_(
@@ -236,7 +229,7 @@ def private_manifest(
         "external_knowledge": parameters.knowledge,
         "ss_rule": parameters.symptoms,
         "seed": parameters.seed,
-        **parameters.model.private_facts,
+        **parameters.model.private_facts(),
         **figures,
         "infeasible": infeasible,
         **({"sensitive_terms_not_held": sensitive_not_held} if sensitive_not_held else {}),
@@ -310,7 +303,7 @@ def public_incomplete(
         model: decides whether the public may know how many reports there are.
     """
     rows = warehouse.rows(query(TOPIC, "required_tables"), {"ingestion_id": ingestion_id})
-    exact = model.case_count_is_public and not model.perturbs_values
+    exact = "withheld_reports" in model.public_counts()
     told = [
         f"{lack:,} of {of:,} reports of the source have no row in {name}"
         if exact

@@ -78,7 +78,7 @@ def release_range(
             standing_release(warehouse, dataset, one, find_ingestion(warehouse, dataset, quarter))
     releases = []
     todo = [quarter for quarter in quarters if quarter not in out]
-    beyond = int(request.model.stopping.cases == "next")
+    beyond = int(request.model.stopping().cases == "next")
     for number, quarter in enumerate(todo):
         intake.need(quarter, beyond)
         one = replace(request, quarter=quarter, may_be_empty=True)

@@ -323,10 +323,8 @@ class Request:
             draw: text from which every random choice is derived.
             weight_scale: what a certain value weighs.
         """
-        if not self.suppresses:
-            return None
-        infeasible, leftovers = (choice == SUPPRESS for choice in self.choices.values())
-        return Suppression(draw, weight_scale, infeasible, leftovers)
+        asked = [choice == SUPPRESS for choice in self.choices.values()]
+        return Suppression(draw, weight_scale, *asked) if any(asked) else None
 
 
 @dataclass(frozen=True)

@@ -249,7 +249,7 @@ def usual_ids(request: Request) -> Ids | None:
 def family_of(request: Request, terms: DisassociationParameters | None) -> str:
     """What the releases of a series have in common: rows that some have and others do not would
     show in one quarter what is taken apart in the next. ``terms``: with their attributes."""
-    family = request.model.series_family
+    family = request.model.series_family()
     if terms is None:
         return family
     return f"{family}, {request.shape.told_apart(terms.attributes)} disassociated"

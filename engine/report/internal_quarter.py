@@ -8,7 +8,7 @@ from typing import Any
 
 from srsql.engine.audit.audit import AuditRow, audit
 from srsql.engine.audit.plan import AuditOptions
-from srsql.engine.catalog.releases import Release, as_released, is_parted, staleness
+from srsql.engine.catalog.releases import Release, as_released, countable_scopes, staleness
 from srsql.engine.catalog.series import IDS, awaited_cases
 from srsql.engine.checks import catalog_facts
 from srsql.engine.checks.registry import judged
@@ -109,7 +109,7 @@ def internal_quarter(subject: Subject) -> Page:
     of_audit, evidence = (audited.releases, audited.evidence) if audited else ([], [])
     verdict = next((row for row in of_audit if row.release_id == release.release_id), None)
     worst = [group for group in evidence if group.release_id == release.release_id]
-    playable = exposed and not is_parted(warehouse, release.release_id)
+    playable = exposed and "match" in countable_scopes(warehouse, release.release_id)
     worked = work_attack(release, worst[0], play=playable) if worst else None
     model = MODELS.get(subject.manifest["model"])
     promised = model.guaranteed_bounds if model else frozenset()

@@ -16,7 +16,7 @@ from typing import ClassVar
 from sqlglot import exp
 
 from srsql.engine.catalog.layout import in_units, store_of
-from srsql.engine.catalog.releases import as_released, is_parted, perturbed_positions
+from srsql.engine.catalog.releases import as_released, countable_scopes, perturbed_positions
 from srsql.engine.errors import AuditError
 from srsql.engine.parameters import SCOPES
 from srsql.engine.risk import linkability
@@ -139,7 +139,7 @@ def audit_all_series(
             held = []
             for one in group:
                 shown = linkability.shows_cases(warehouse, dataset, one.release_id)
-                shown = shown and not is_parted(warehouse, one.release_id)
+                shown = shown and "match" in countable_scopes(warehouse, one.release_id)
                 held += [one] if shown else []
                 without |= set() if shown else {one.series}
             if len(held) > 1:

@@ -15,7 +15,6 @@ from sqlglot import exp
 from srsql.engine.catalog.datasets import raw_term, term_key
 from srsql.engine.catalog.layout import raw_table
 from srsql.engine.catalog.released_terms import (
-    ALL,
     PublishedNodes,
     PublishedTerms,
     put_sets,
@@ -102,20 +101,6 @@ def count_terms(
         + " AS c ORDER BY c.set_no"
     )
     return [TermCount(asked[number], lower, mean, upper) for number, lower, mean, upper in rows]
-
-
-def count_pairs(
-    warehouse: Warehouse, tables: PublishedTerms, terms: Iterable[str]
-) -> list[TermCount]:
-    """The co-occurrence of every two of the terms; pairs that no record can hold are left out."""
-    pairs = warehouse.rows(
-        "WITH wanted_term AS MATERIALIZED (SELECT unnest(?::VARCHAR[]) AS term) "
-        "SELECT p.one, p.other FROM "
-        + tables.call("joint_pairs", ALL[1:], literal("wanted_term"))
-        + " AS p ORDER BY p.one, p.other",
-        [sorted(set(terms))],
-    )
-    return [c for c in count_terms(warehouse, tables, pairs) if c.upper]
 
 
 _ORIGINAL_TERM = "srsql_original_term"
@@ -245,15 +230,15 @@ def at_item_means(
     Of terms in chunks of other releases an item term stands for one record, as in the paper: there
     what is rare within a group, and not k alone, decides which terms have a count.
     """
-    if not terms.whole_rows:
+    means = [item_mean(warehouse, tables, name) for name in terms.weighed_attributes]
+    if not means:
         return tables
-    means = [item_mean(warehouse, tables, name) for name in terms.attributes]
     names = ("clusters", "record_chunk", "item_chunk")
     call = tables.call("item_term_means", names, "map(?::VARCHAR[], ?::DOUBLE[])", "?::DOUBLE")
     most = max(1, least_support(warehouse, tables) - 1)
     warehouse.run(
         f"CREATE OR REPLACE TEMP TABLE {_ITEM_MEAN} AS FROM {call}",
-        [list(terms.attributes), means, most],
+        [list(terms.weighed_attributes), means, most],
     )
     return replace(tables, item_means=f"temp.main.{_ITEM_MEAN}", item_cases=terms.item_cases)
 

@@ -103,11 +103,11 @@ def random_sets(
         )
     ]
     luck = random.Random(seed)
-    sets: list[tuple[str, ...]] = []
-    while terms and len(sets) < count:
+    drawn: list[tuple[str, ...]] = []
+    while terms and len(drawn) < count:
         grown = luck.sample(terms, min(longest, len(terms)))
-        sets.extend(tuple(sorted(grown[:size])) for size in range(1, len(grown) + 1))
-    return sets[:count]
+        drawn.extend(tuple(sorted(grown[:size])) for size in range(1, len(grown) + 1))
+    return drawn[:count]
 
 
 def held_sets(

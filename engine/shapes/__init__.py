@@ -38,7 +38,7 @@ def shape_of(visible_dataset: Dataset) -> Shape:
     Args:
         visible_dataset: with the tables of which a release, or a series, has rows.
     """
-    if visible_dataset.clustered:
+    if visible_dataset.cluster_columns:
         return Clusters()
     if not visible_dataset.rows:
         return Chunks()

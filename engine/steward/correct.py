@@ -43,7 +43,14 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.catalog.datasets import term_key
-from srsql.engine.catalog.layout import IDENTITY, Built, raw_table, store_of
+from srsql.engine.catalog.layout import (
+    COPIED_BY_CASE,
+    COPIED_WHOLE,
+    IDENTITY,
+    Built,
+    raw_table,
+    store_of,
+)
 from srsql.engine.catalog.releases import (
     NOT_IDS,
     Release,
@@ -62,6 +69,7 @@ from srsql.engine.errors import ReleaseError, one_line
 from srsql.engine.lake.lake import need_periods
 from srsql.engine.models import MODELS, made_shape
 from srsql.engine.release.exposure import look_at
+from srsql.engine.release.features.hold_back import wait_on
 from srsql.engine.release.ids import make_identity
 from srsql.engine.release.manifest import (
     RELEASE_DATE,
@@ -75,8 +83,7 @@ from srsql.engine.release.manifest import (
 )
 from srsql.engine.release.request import Clock, Progress, Released, today
 from srsql.engine.release.series import refresh_series_views, supersede_release
-from srsql.engine.release.stages.measured import keep_metrics
-from srsql.engine.release.waiting import wait_on
+from srsql.engine.release.stages.proofs import keep_metrics
 from srsql.engine.risk.metrics import store_measures
 from srsql.engine.risk.persons import (
     OF_PERSONS,
@@ -359,9 +366,31 @@ def _register(
         query(TOPIC, "record"),
         {"release_id": new, "corrects": before, "keep_remainder": keep_remainder},
     )
-    warehouse.run_step("release/correct", {"release_id": new, "before": before})
+    of_both = {"release_id": new, "before": before}
+    warehouse.run_step("release/correct", of_both)
+    for copied in (*COPIED_WHOLE, *COPIED_BY_CASE):
+        warehouse.run(_copy_statement(copied), of_both)
     name = standing.series.name
     return Release(warehouse, dataset, dataset, new, name, quarter, standing.schema, standing.k)
+
+
+def _copy_statement(name: str) -> str:
+    """The rows of a table of the catalog become those of the new version, under the same numbers:
+    nothing is drawn or grouped anew."""
+    rows = f"INSERT INTO srsql.{name} SELECT t.* REPLACE ($release_id::INTEGER AS release_id) "
+    rows += f"FROM srsql.{name} AS t"
+    if name in COPIED_WHOLE:
+        return f"{rows} WHERE t.release_id = $before::INTEGER"
+    whose, order = COPIED_BY_CASE[name]
+    key = order.partition(",")[0]
+    cases = f"SELECT s.{key} FROM temp.main.srsql_corrected_case AS s WHERE s.kept"
+    if whose == "known":
+        cases += f" UNION ALL SELECT w.{key} FROM srsql.withheld AS w WHERE w.release_id = "
+        cases += "$release_id::INTEGER"
+    return (
+        f"{rows} SEMI JOIN ({cases}) AS s ON t.{key} = s.{key} "
+        f"WHERE t.release_id = $before::INTEGER ORDER BY {order}"
+    )
 
 
 def _make(

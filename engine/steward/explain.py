@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
+from srsql.engine.audit.attack import shown_interval
 from srsql.engine.catalog.datasets import forgotten_pads, term_keys
 from srsql.engine.catalog.releases import as_released, claims_of, released_id
 from srsql.engine.catalog.series import IMPORTED, ORIGINAL, find_series
@@ -274,7 +274,14 @@ class _Told:
                 why.append(self._given_up(name, case_no, case_id, own))
             low_by, high_by = (_setters(by, case_id, place) for place in (3, 4))
             parts.append(
-                RegionPart(group, name, self._shown(position, low, high), text, low_by, high_by)
+                RegionPart(
+                    group,
+                    name,
+                    shown_interval(self.dataset, position, low, high),
+                    text,
+                    low_by,
+                    high_by,
+                )
             )
         return parts
 
@@ -376,15 +383,6 @@ class _Told:
             kept = ", ".join(f"{name} {bound}" for name, bound in claims.items())
             yield f"thresholds: {self.model} keeps {kept} in their place"
 
-    def _shown(self, position: int, low: int | None, high: int | None) -> Any:
-        """An interval as it is published."""
-        qid = self.dataset.qid[position]
-        if low is None or high is None:
-            return None
-        if qid.kind == "categorical":
-            return self.dataset.hierarchies[qid.name].labels[low]
-        return {"low": _number(low * qid.granularity), "high": _number(high * qid.granularity)}
-
 
 def _setters(ends: Sequence[tuple[Any, ...]], case_id: str, place: int) -> tuple[str, ...]:
     """Who sets an end: each member once, by its own value where that suffices."""
@@ -407,7 +405,3 @@ def _behind_pseudonym(
         return look_up(warehouse, dataset, series, [asked]).found[0].case_id
     except LookUpError:
         return None
-
-
-def _number(value: Decimal) -> int | float:
-    return int(value) if value == value.to_integral_value() else float(value)

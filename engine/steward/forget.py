@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from srsql.engine.audit.verdicts import drop
 from srsql.engine.catalog.datasets import dataset_names, forgotten_pads, hmac_pads
-from srsql.engine.catalog.layout import derived, raw_table, source_columns, store_of
+from srsql.engine.catalog.layout import NAMES_CASES, derived, raw_table, source_columns, store_of
 from srsql.engine.catalog.releases import Stale, staleness
 from srsql.engine.catalog.series import MAIN, PER_QUARTER, find_series
 from srsql.engine.errors import ForgetError, WarehouseError
@@ -50,17 +50,6 @@ ERASURES = {
     "srsql.suppressed": "erase_suppressed",
 }
 """Catalog table -> the statement that erases its rows of the places of the cases."""
-RENAMINGS = {
-    "srsql.member": "name_members",
-    "srsql.withheld": "name_withheld",
-    "srsql.counted_person": "name_persons",
-    "srsql.waiting": "name_waiting",
-    "srsql.taken_case": "name_taken",
-    "srsql.budget_ledger": "name_charges",
-    "srsql.replaced_case": "name_replaced",
-    "srsql.deleted_case": "name_deleted",
-}
-"""Catalog table -> the statement that puts the token in the place of the id."""
 STAYS = (
     "srsql.forgotten_case: a token for each case (a keyed hash of its id), so that files which "
     "have it are recognized and it never returns",
@@ -212,8 +201,8 @@ def _forgotten(
     erased["srsql.id_pseudonym"] = _count(warehouse, query(TOPIC, "erase_pseudonyms"), own)
     erased["srsql.suspected_duplicate"] = _count(warehouse, query(TOPIC, "erase_pairs"), own)
     renamed = {
-        name: _count(warehouse, query(TOPIC, statement), own)
-        for name, statement in RENAMINGS.items()
+        f"srsql.{name}": _count(warehouse, _name_statement(name, of), own)
+        for name, of in NAMES_CASES.items()
     }
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     known = int(warehouse.value(query(TOPIC, "known_before"), own))
@@ -279,6 +268,18 @@ def _exists(warehouse: Warehouse, dataset: Dataset, declared: Table) -> bool:
 def _count(warehouse: Warehouse, statement: str, parameters: Any = ()) -> int:
     """Run a statement that changes rows; how many it changed."""
     return int(warehouse.value(statement, parameters))
+
+
+def _name_statement(name: str, of: str) -> str:
+    """The token stands for the case in a table of the catalog; ``of``: see ``NAMES_CASES``."""
+    ours = "t.dataset = $dataset"
+    if of == "release_id":
+        releases = "SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = $dataset"
+        ours = f"t.release_id IN ({releases})"
+    return (
+        f"UPDATE srsql.{name} AS t SET case_id = f.token FROM temp.main.srsql_forget_case AS f "
+        f"WHERE t.case_id = f.case_id AND {ours}"
+    )
 
 
 def _of_cases(dataset: Dataset, declared: Table) -> exp.Expr:

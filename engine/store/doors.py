@@ -1,5 +1,7 @@
 """Doors to what is extra: the core names an extra here, and loads it where somebody asks for it.
 
+Who needs a package that is not installed is told which extra has it.
+
 An extra imports the public face of the core, and nothing of the core imports an extra (a contract
 of the layers in pyproject.toml), so that a door can be closed without a change behind it. Packages
 that an extra of the distribution brings are named here, too: an error says which one does.

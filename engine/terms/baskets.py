@@ -107,11 +107,11 @@ def check_attributes(dataset: Dataset, terms: DisassociationParameters) -> None:
             f"dataset {dataset.name} has a quasi-identifier {min(shown)}, as a column of clusters "
             "is called: call it otherwise to release terms apart from their rows"
         )
-    if terms.whole_rows:
+    columns: tuple[str, ...] = terms.of_clusters(lambda: terms.attributes, tuple)
+    if not columns:
         term_sources(dataset, terms.attributes)
-        return
     known = {a.column: a.table for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
-    for name in terms.attributes:
+    for name in columns:
         if name not in known:
             raise ReleaseError(
                 f"--term-attributes: {name!r} is no attribute with terms of dataset "

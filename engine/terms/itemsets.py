@@ -54,21 +54,21 @@ def frequent_itemsets(
         number: Itemset((term,), count)
         for number, (_, term, count) in enumerate(_first_level(warehouse, originals, at_least))
     }
-    sets, start = dict(found), len(found)
+    itemsets, start = dict(found), len(found)
     while found and (longest is None or len(next(iter(found.values())).terms) < longest):
         rows = warehouse.rows(query("terms/itemsets", "longer_sets"), {"at_least": at_least})
         found = {
             start + i: Itemset((*found[before].terms, term), count)
             for i, (before, term, count) in enumerate(rows)
         }
-        sets.update(found)
-        if len(sets) > at_most:
+        itemsets.update(found)
+        if len(itemsets) > at_most:
             raise PolicyError(
                 f"more than {at_most:,} sets of terms have a support of {percent} %: raise it"
             )
         _next_level(warehouse, [row[0] for row in rows], [row[1] for row in rows], start)
         start += len(rows)
-    return list(sets.values())
+    return list(itemsets.values())
 
 
 def _first_level(warehouse: Warehouse, originals: str, at_least: int) -> list[tuple[int, str, int]]:

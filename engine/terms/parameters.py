@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from srsql.engine.catalog.releases import ReleasedTerms, TermFormat
 from srsql.engine.errors import ReleaseError
@@ -15,6 +15,7 @@ from srsql.engine.terms.policies import WAYS, PolicyChoice, parse_policy
 from srsql.schemas import Dataset
 from srsql.schemas.outside import read_text
 
+Found = TypeVar("Found")
 DISASSOCIATE = "disassociate"
 """The value of ``--terms``."""
 ALL = "all"
@@ -190,9 +191,16 @@ class DisassociationParameters:
             dataset: of the release.
             k: of its model.
         """
-        if not self.whole_rows:
-            default = (dataset.sensitive[0].column,)
-            return self if self.attributes else replace(self, attributes=default)
+        return self.of_clusters(
+            lambda: replace(self, attributes=self.attributes or (dataset.sensitive[0].column,)),
+            lambda: self._of_rows(dataset, k),
+        )
+
+    def of_clusters(self, groups: Callable[[], Found], rows: Callable[[], Found]) -> Found:
+        """What goes for terms in clusters inside groups or as nodes, or for whole rows."""
+        return rows() if self.whole_rows else groups()
+
+    def _of_rows(self, dataset: Dataset, k: int) -> DisassociationParameters:
         term_k = k if self.term_k is None else self.term_k
         usual = TERM_CASES * max(k, term_k)
         return replace(
@@ -226,12 +234,11 @@ class DisassociationParameters:
             "terms_kept_apart": len(self.kept_apart),
             "utility_policy": self.policy.name if self.policy else "none",
             "repeated_terms": "yes" if self.repeated else "no",
-            **(
-                self._whole_facts(k)
-                if self.whole_rows
-                else {
-                    "terms_guarantee": GUARANTEES[tells](", ".join(self.attributes), k, self.m),
-                }
+            **self.of_clusters(
+                lambda: {
+                    "terms_guarantee": GUARANTEES[tells](", ".join(self.attributes), k, self.m)
+                },
+                lambda: self._whole_facts(k),
             ),
         }
 
@@ -291,7 +298,7 @@ def make_terms(
                 )
         return None
     made = DisassociationParameters(**{known[name].field: value for name, value in asked.items()})
-    if "l" in asked and not made.kept_apart and not made.whole_rows:
+    if "l" in asked and not made.of_clusters(lambda: made.kept_apart, lambda: True):
         raise ReleaseError("--l needs --sensitive-terms: which terms it is for")
     return made
 

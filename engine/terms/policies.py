@@ -20,7 +20,7 @@ from srsql.engine.store.statements import literal, query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.itemsets import Itemset, frequent_itemsets
 from srsql.schemas.dictionary import DictionaryError, nodes_on_level, spelling
-from srsql.schemas.hierarchy import Hierarchy, HierarchyError, build_hierarchy, load_hierarchy
+from srsql.schemas.hierarchy import Hierarchy, HierarchyError, load_hierarchy
 from srsql.schemas.outside import open_text
 from srsql.schemas.vocabularies import SHIPPED, load_dictionary
 
@@ -123,20 +123,6 @@ def load_tree(path: Path | None) -> Hierarchy:
         return load_hierarchy(path)
     except (HierarchyError, OSError, UnicodeDecodeError, csv.Error, TOMLDecodeError) as error:
         raise PolicyError(f"{path}: {error}") from None
-
-
-def stored_tree(warehouse: Warehouse, dataset: str, attribute: str) -> Hierarchy:
-    """A hierarchy that the catalog has (``srsql.node``).
-
-    Raises:
-        PolicyError: it has none of the attribute.
-    """
-    rows = warehouse.rows(
-        query("terms/policies", "hierarchy"), {"dataset": dataset, "attribute": attribute}
-    )
-    if not rows:
-        raise PolicyError(f"dataset {dataset} has no hierarchy of {attribute}: give a file")
-    return build_hierarchy([{"node": node, "parent": parent} for node, parent in rows])
 
 
 def hierarchy_policy(hierarchy: Hierarchy, level: int) -> UtilityPolicy:

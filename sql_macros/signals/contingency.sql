@@ -60,42 +60,58 @@ INNER JOIN query_table(weights) AS w ON d.case_id = w.case_id
 GROUP BY d.drug, r.reaction
 HAVING sum(w.upper) >= enough;
 
--- What:    the 2 x 2 table of each pair, by cases.
--- Inputs:  weights(case_id, lower, expected, upper); drugs(case_id, drug) and
---          reactions(case_id, reaction), both distinct; pairs(drug, reaction), distinct.
--- Outputs: drug, reaction, and for each cell x of a (drug and reaction), b (drug alone),
+-- What:    the 2 x 2 table of each pair in each stratum, by cases.
+-- Inputs:  weights(stratum, case_id, lower, expected, upper): a row for each stratum that a case
+--          may be in, as signal_weights returns them of the stratum's conditions;
+--          drugs(case_id, drug) and reactions(case_id, reaction), both distinct;
+--          pairs(drug, reaction), distinct.
+-- Outputs: drug, reaction, stratum, and for each cell x of a (drug and reaction), b (drug alone),
 --          c (reaction alone), d (neither): x (expected), x_lower, x_upper, and x_known: the cases
 --          whose regions decide every condition. All conditions of a signal must hold, so that who
---          is decided and meets them is who surely meets them: x_known = x_lower.
--- Source:  Lin 2016, Table 1.
-CREATE OR REPLACE MACRO srsql.contingency(weights, drugs, reactions, pairs) AS TABLE
+--          is decided and meets them is who surely meets them: x_known = x_lower. Every pair has a
+--          row for every stratum that anybody may be in.
+-- Source:  Lin 2016, Table 1, of each stratum.
+CREATE OR REPLACE MACRO srsql.contingency_by_stratum(weights, drugs, reactions, pairs) AS TABLE
 WITH
 everyone AS (
     SELECT
-        coalesce(sum(w.lower), 0) AS lower,
-        coalesce(sum(w.expected), 0) AS expected,
-        coalesce(sum(w.upper), 0) AS upper
+        w.stratum,
+        sum(w.lower) AS lower,
+        sum(w.expected) AS expected,
+        sum(w.upper) AS upper
     FROM query_table(weights) AS w
+    GROUP BY w.stratum
 ),
 
 on_drug AS (
-    SELECT d.drug, sum(w.lower) AS lower, sum(w.expected) AS expected, sum(w.upper) AS upper
+    SELECT
+        w.stratum,
+        d.drug,
+        sum(w.lower) AS lower,
+        sum(w.expected) AS expected,
+        sum(w.upper) AS upper
     FROM query_table(drugs) AS d
     INNER JOIN query_table(weights) AS w ON d.case_id = w.case_id
     SEMI JOIN query_table(pairs) AS p ON d.drug = p.drug
-    GROUP BY d.drug
+    GROUP BY w.stratum, d.drug
 ),
 
 with_reaction AS (
-    SELECT r.reaction, sum(w.lower) AS lower, sum(w.expected) AS expected, sum(w.upper) AS upper
+    SELECT
+        w.stratum,
+        r.reaction,
+        sum(w.lower) AS lower,
+        sum(w.expected) AS expected,
+        sum(w.upper) AS upper
     FROM query_table(reactions) AS r
     INNER JOIN query_table(weights) AS w ON r.case_id = w.case_id
     SEMI JOIN query_table(pairs) AS p ON r.reaction = p.reaction
-    GROUP BY r.reaction
+    GROUP BY w.stratum, r.reaction
 ),
 
 together AS (
     SELECT
+        w.stratum,
         p.drug,
         p.reaction,
         sum(w.lower) AS lower,
@@ -105,13 +121,14 @@ together AS (
     INNER JOIN query_table(drugs) AS d ON p.drug = d.drug
     INNER JOIN query_table(reactions) AS r ON p.reaction = r.reaction AND d.case_id = r.case_id
     INNER JOIN query_table(weights) AS w ON d.case_id = w.case_id
-    GROUP BY p.drug, p.reaction
+    GROUP BY w.stratum, p.drug, p.reaction
 ),
 
 margins AS (
     SELECT
         p.drug,
         p.reaction,
+        n.stratum,
         coalesce(t.lower, 0) AS a_lower,
         coalesce(t.expected, 0) AS a,
         coalesce(t.upper, 0) AS a_upper,
@@ -126,14 +143,16 @@ margins AS (
         n.upper
     FROM query_table(pairs) AS p
     CROSS JOIN everyone AS n
-    LEFT JOIN together AS t ON p.drug = t.drug AND p.reaction = t.reaction
-    LEFT JOIN on_drug AS g ON p.drug = g.drug
-    LEFT JOIN with_reaction AS r ON p.reaction = r.reaction
+    LEFT JOIN together AS t
+        ON p.drug = t.drug AND p.reaction = t.reaction AND n.stratum = t.stratum
+    LEFT JOIN on_drug AS g ON p.drug = g.drug AND n.stratum = g.stratum
+    LEFT JOIN with_reaction AS r ON p.reaction = r.reaction AND n.stratum = r.stratum
 )
 
 SELECT
     m.drug,
     m.reaction,
+    m.stratum,
     m.a::DOUBLE AS a,
     (m.drug_expected - m.a)::DOUBLE AS b,
     (m.reaction_expected - m.a)::DOUBLE AS c,
@@ -151,3 +170,19 @@ SELECT
     (m.reaction_lower - m.a_lower)::BIGINT AS c_known,
     (m.lower - m.drug_lower - m.reaction_lower + m.a_lower)::BIGINT AS d_known
 FROM margins AS m;
+
+-- What:    the 2 x 2 table of each pair, by cases.
+-- Inputs:  weights(case_id, lower, expected, upper); drugs(case_id, drug) and
+--          reactions(case_id, reaction), both distinct; pairs(drug, reaction), distinct.
+-- Outputs: drug, reaction, and the cells as srsql.contingency_by_stratum has them.
+-- Source:  Lin 2016, Table 1.
+CREATE OR REPLACE MACRO srsql.contingency(weights, drugs, reactions, pairs) AS TABLE
+WITH one_stratum AS (
+    SELECT 0 AS stratum, w.case_id, w.lower, w.expected, w.upper
+    FROM query_table(weights) AS w
+    UNION ALL
+    SELECT 0, NULL, 0, 0, 0  -- the stratum is there where nobody is
+)
+
+SELECT c.* EXCLUDE (stratum)
+FROM srsql.contingency_by_stratum('one_stratum', drugs, reactions, pairs) AS c;

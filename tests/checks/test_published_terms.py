@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
 from oracles.published_terms import covers_its_records, disassociate, is_km_anonymous, reconstruct
 from support import medical_codes
-from support.published_terms import Place, Published, fill, load, load_originals, project, warehouse
+from support.published_terms import (
+    Place,
+    Published,
+    check_originals,
+    fill,
+    load,
+    load_originals,
+    project,
+    warehouse,
+)
 
 from srsql.engine.catalog.released_terms import PublishedTerms
 from srsql.engine.checks import term_chunks
@@ -21,7 +30,6 @@ from srsql.engine.checks.term_chunks import (
     BARE,
     CHUNKS,
     breaches,
-    check_originals,
     check_reconstructed,
     check_terms,
     longest_unproved,

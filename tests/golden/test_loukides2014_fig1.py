@@ -28,10 +28,10 @@ from oracles import disassociation as oracle
 from oracles.published_terms import reconstruct, witness
 from support.baskets import Desk
 from support.medical_codes import example
-from support.published_terms import load_originals, published_again
+from support.published_terms import check_originals, load_originals, published_again
 
 from srsql.engine.catalog.released_terms import PublishedTerms
-from srsql.engine.checks.term_chunks import check_originals, check_terms
+from srsql.engine.checks.term_chunks import check_terms
 from srsql.engine.risk.term_counts import count_terms
 from srsql.engine.risk.term_loss import matching_errors
 from srsql.engine.terms.policies import UtilityPolicy

@@ -53,7 +53,7 @@ def test_a_small_zip_that_takes_gigabytes_is_refused_before_anything_is_written(
 ) -> None:
     source = bomb(tmp_path / "q.zip", 3_000_000)
     assert source.stat().st_size < 1_000_000
-    monkeypatch.setattr("srsql.engine.ingest.extract_text", None)  # nothing is unpacked
+    monkeypatch.setattr("srsql.engine.ingest.period.extract_text", None)  # nothing is unpacked
     line = refused(source)
     assert line.startswith("q.zip takes 72.0 MB unpacked, which is more than 64.0 MB")
     assert "--max-unpacked" in line

@@ -192,7 +192,7 @@ def test_a_full_disk_is_one_line_and_changes_nothing(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("srsql.engine.ingest.extract_text", full)
+    monkeypatch.setattr("srsql.engine.ingest.period.extract_text", full)
     with pytest.raises(IngestError, match="No space left on device; nothing was changed"):
         take(faers())
     assert state(warehouse) == before
@@ -213,7 +213,7 @@ def test_what_goes_wrong_with_a_file_that_is_unpacked_ahead_changes_nothing(
             raise OSError(28, "No space left on device")
         return records.extract_text(member, target, encoding)
 
-    monkeypatch.setattr("srsql.engine.ingest.extract_text", full_at_the_second)
+    monkeypatch.setattr("srsql.engine.ingest.period.extract_text", full_at_the_second)
     with pytest.raises(IngestError, match="No space left on device; nothing was changed"):
         take(faers())
     assert ahead == [False, True]

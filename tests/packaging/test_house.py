@@ -57,7 +57,8 @@ QUESTIONS = {
         "engine/models/bounding.py": r"^class PpmsStay\(",
     },
     "How does forget know the tables that hold a case?": {
-        "engine/steward/forget.py": r"^RENAMINGS = ",
+        "engine/catalog/layout.py": r"^NAMES_CASES: ",
+        "engine/steward/forget.py": r"^ERASURES = ",
     },
     "Where does the page get its bounds of models?": {
         "engine/extras/verifier_page/page/checks.js": r"^const BOUNDS_OF_MODELS = ",

@@ -19,10 +19,10 @@ from support.command import srsql
 from support.quarters import Report, crowd, next_version, write_quarter
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.catalog.layout import NAMES_CASES
 from srsql.engine.console.upkeep import kept_receipt, receipt_parts
 from srsql.engine.errors import ForgetError, LookUpError, WarehouseError
 from srsql.engine.steward import backup
-from srsql.engine.steward import forget as module
 from srsql.engine.steward.copies import Copy
 from srsql.engine.steward.forget import Receipt
 from srsql.engine.steward.restore import restore
@@ -280,7 +280,7 @@ def test_every_table_of_the_catalog_that_names_cases_is_looked_at(engine: Engine
         "AND c.database_name = current_database()"
     )
     assert {name for (name,) in named} == {
-        *module.RENAMINGS,
+        *(f"srsql.{name}" for name in NAMES_CASES),
         "srsql.id_pseudonym",
         "srsql.suspected_duplicate",
     }

@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from srsql.engine.catalog.released_terms import PublishedTerms
+from srsql.engine.catalog.released_terms import ALL, PublishedTerms
+from srsql.engine.checks import measured
+from srsql.engine.measures import MeasureRow
+from srsql.engine.store.statements import literal
 from srsql.engine.store.warehouse import Warehouse
 
 Subrecord = frozenset[str]
@@ -139,3 +142,23 @@ def load_originals(sql: Any, records: Sequence[Subrecord], member: Sequence[int]
     held = [(i, term) for i, record in enumerate(records) for term in sorted(record)]
     fill(sql, "originals", ("record INTEGER", "term VARCHAR"), held)
     fill(sql, "members", ("record INTEGER", "cluster INTEGER"), list(enumerate(member)))
+
+
+def check_originals(
+    house: Warehouse,
+    tables: PublishedTerms,
+    release_id: int,
+    originals: str,
+    members: str | None = None,
+) -> list[MeasureRow]:
+    """That the published tables hold every term of every record once.
+
+    ``originals``: name of a table ``(record, term)``; ``members``: of one ``(record, cluster)``, by
+    which the chunks are compared, too.
+    """
+    counted = ("clusters", "record_chunk", "shared_chunk", "item_chunk")
+    own, number = literal(originals), f"{release_id:d}"
+    calls = [tables.call("check_term_support", counted, own, number)]
+    if members is not None:
+        calls.append(tables.call("check_projection", ALL, own, literal(members), number))
+    return measured(house, calls)

@@ -27,7 +27,6 @@ from srsql.engine.terms.policies import (
     parse_policy,
     put_constraints,
     similarity_policy,
-    stored_tree,
 )
 from srsql.schemas.hierarchy import Hierarchy, build_hierarchy
 
@@ -223,33 +222,11 @@ def test_a_policy_without_names_or_terms_is_none(constraints: dict[str, tuple[st
         UtilityPolicy("bad", constraints)
 
 
-def test_trees_come_from_files_and_from_the_catalog(sql: Any, tmp_path: Path) -> None:
+def test_trees_come_from_files(tmp_path: Path) -> None:
     path = tmp_path / "tree.csv"
     path.write_text("node,parent\nAny,\nV,Any\nV1,V\nV2,V\n", "utf-8")
     tree = load_tree(path)
     assert hierarchy_policy(tree, 1).constraints == {"V": ("V", "V1", "V2")}
-    sql.insert(
-        "srsql.node",
-        [
-            (
-                "d",
-                "icd",
-                node,
-                tree.labels[above] if above >= 0 else None,
-                pre,
-                pre,
-                0,
-                0,
-                0,
-                None,
-                None,
-            )
-            for pre, (node, above) in enumerate(zip(tree.labels, tree.parent, strict=True))
-        ],
-    )
-    assert stored_tree(warehouse(sql), "d", "icd") == tree
-    with pytest.raises(PolicyError, match="has no hierarchy of pt"):
-        stored_tree(warehouse(sql), "d", "pt")
     for text in ("node,parent\nAny,\nOther,\n", "node,parent\nAny,\nA,B\n"):
         path.write_text(text, "utf-8")
         with pytest.raises(PolicyError, match=r"root|add a row") as caught:

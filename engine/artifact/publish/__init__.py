@@ -375,7 +375,7 @@ def _plans(
     """What to read of a release, every column of it traced to what may be shown."""
     plans = plan_tables(dataset, release.schema, key, keyed=release.keyed)
     if released_terms(warehouse, release.release_id):
-        grouped = dataset.rows and not dataset.clustered
+        grouped = dataset.rows and not dataset.cluster_columns
         plans += plan_terms(dataset, release.schema, grouped=grouped)
     prove(warehouse, dataset, release, plans)
     if key is not None and dataset.rows:

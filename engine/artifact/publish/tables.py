@@ -168,7 +168,7 @@ def prove(
     built += [
         Built(name, f"release_{release.release_id}_{name}", query)
         for name, query in term_queries(
-            dataset, grouped=dataset.rows and not dataset.clustered
+            dataset, grouped=dataset.rows and not dataset.cluster_columns
         ).items()
         if any(plan.name == name for plan in plans) and name not in names
     ]

@@ -208,12 +208,13 @@ def _croissant_faults(document: Node, folder: Path, manifest: AnyManifest) -> It
         for f in document["distribution"]
     ]
     yield from _file_faults(told, folder, manifest)
-    sets = {each["name"]: each for each in document.get("recordSet", [])}
+    record_sets = {each["name"]: each for each in document.get("recordSet", [])}
     due = [] if first.format == "duckdb" else sorted(item.name for item in first.tables)
-    if sorted(sets) != due:
-        yield f"it has record sets {', '.join(sorted(sets))}, not {', '.join(due) or 'none'}"
+    if sorted(record_sets) != due:
+        named = ", ".join(sorted(record_sets))
+        yield f"it has record sets {named}, not {', '.join(due) or 'none'}"
         return
-    for name, each in sets.items():
+    for name, each in record_sets.items():
         item = first.table(name)
         shown = [
             (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from datetime import date
 from fractions import Fraction
@@ -14,7 +14,6 @@ from srsql.engine.artifact.described import described_files
 from srsql.engine.artifact.documents import counts_sql, dictionary_csv, range_readme, readme
 from srsql.engine.artifact.format import (
     CATALOGUED,
-    CLUSTERS,
     COUNTS,
     DICTIONARY,
     DUCKDB_FILE,
@@ -30,6 +29,7 @@ from srsql.engine.artifact.format import (
     Table,
     quarters_of,
 )
+from srsql.engine.artifact.verify.published_rows import published_rows
 from srsql.engine.catalog.series import IDS
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
@@ -96,15 +96,13 @@ def _table_faults(manifest: Manifest, table: Table) -> Iterator[str]:
             yield f"{MANIFEST}: table {table.name} has not the columns of terms"
     elif ids[0] != 1 or ids[1] > 1:
         yield f"{MANIFEST}: table {table.name} has not one report id"
-    with_region = {manifest.report_table}
-    if manifest.terms and not manifest.terms.whole_rows:
-        with_region.add(CLUSTERS)
-    clustered = manifest.terms is not None and manifest.terms.whole_rows
-    if clustered and table.name == manifest.report_table and roles.count("cluster") != 1:
+    rows = published_rows(manifest)
+    due = rows.cluster_columns if table.name == manifest.report_table else 0
+    if due and roles.count("cluster") != due:
         yield f"{MANIFEST}: table {table.name} has not one cluster"
     region = {attribute.name for attribute in manifest.attributes}
-    bounded = {c.attribute for c in table.columns if c.attribute}
-    if bounded != (region if table.name in with_region else set()):
+    shown = {c.attribute for c in table.columns if c.attribute}
+    if shown != (region if table.name in rows.with_region else set()):
         yield f"{MANIFEST}: table {table.name} does not have the region's columns"
 
 
@@ -188,7 +186,7 @@ def _unclaimed(kind: type[GroupingModel]) -> list[str]:
     if kind.perturbs_values:
         return []
     words = {"k": "k distinct cases for every region", "theta": "thresholds of values"}
-    return [text for name, text in words.items() if name not in kind.guaranteed_bounds]
+    return [words[name] for name in sorted(words.keys() - kind.guaranteed_bounds)]
 
 
 def _order_faults(manifest: Manifest) -> list[str]:
@@ -223,8 +221,11 @@ def _promise_faults(manifest: Manifest) -> list[str]:
         faults.append(f"perturbed is {manifest.perturbed}, of {manifest.model} it is not")
     if not kind.perturbs_values and None in manifest.counts.model_dump().values():
         faults.append(f"withheld_cases is not told, and {manifest.model} adds no noise")
-    if manifest.parameters.get("theta") == NOT_KEPT and "theta" in kind.guaranteed_bounds:
-        faults.append(f"theta is {NOT_KEPT}, and {manifest.model} keeps it")
+    faults += [
+        f"{bound} is {NOT_KEPT}, and {manifest.model} keeps it"
+        for bound in sorted(kind.guaranteed_bounds)
+        if manifest.parameters.get(bound) == NOT_KEPT
+    ]
     model = model_of(manifest)
     if isinstance(model, str):
         return [*faults, f"the parameters are none of {manifest.model}: {model}"]
@@ -239,23 +240,42 @@ def _promise_faults(manifest: Manifest) -> list[str]:
         if manifest.parameters.get(name, UNTOLD.get(name)) != value
     ]
     guarantee = model.guarantee
-    if "theta_bounds" in manifest.parameters:
-        guarantee = f"{guarantee} {SUPPRESSES}"
-        if not model.shows_bounded_values:
-            faults.append(f"values are suppressed, and {manifest.model} bounds none in rows")
+    for extended, possible, fault in _extensions(manifest, model):
+        guarantee = extended(guarantee)
+        faults += [] if possible else [fault]
     faults += _person_faults(manifest)
     faults += _pool_faults(manifest)
-    if manifest.parameters.get("counted") == "persons":
-        guarantee = f"{guarantee} {COUNTS_PERSONS}"
-        if not model.counts_persons:
-            faults.append(f"persons are counted, and {manifest.model} counts cases")
-    if manifest.qid_sets:
-        guarantee = BY_SETS.format(sets=sets_text(manifest), guarantee=guarantee)
-        if not kind.keeps_qid_sets:
-            faults.append(f"several sets are protected, and {manifest.model} keeps none by itself")
     if written_here(manifest) and manifest.guarantee != guarantee:
         faults.append(f"the guarantee is not that of {manifest.model} with these parameters")
     return faults
+
+
+def _extensions(
+    manifest: Manifest, model: GroupingModel
+) -> Iterator[tuple[Callable[[str], str], bool, str]]:
+    """What is claimed beyond the model: the guarantee with it in words, from that without;
+    whether the model can be released so; and the fault where it cannot."""
+    known = (
+        (
+            "theta_bounds" in manifest.parameters,
+            lambda told: f"{told} {SUPPRESSES}",
+            model.shows_bounded_values(),
+            f"values are suppressed, and {model.name} bounds none in rows",
+        ),
+        (
+            manifest.parameters.get("counted") == "persons",
+            lambda told: f"{told} {COUNTS_PERSONS}",
+            "persons" in model.extensions,
+            f"persons are counted, and {model.name} counts cases",
+        ),
+        (
+            bool(manifest.qid_sets),
+            lambda told: BY_SETS.format(sets=sets_text(manifest), guarantee=told),
+            "qid sets" in model.extensions,
+            f"several sets are protected, and {model.name} keeps none by itself",
+        ),
+    )
+    return ((told, possible, fault) for claimed, told, possible, fault in known if claimed)
 
 
 def model_of(manifest: Manifest) -> GroupingModel | str:
@@ -367,8 +387,8 @@ def told_item_cases(manifest: Manifest) -> int | None:
     """Cases of its cluster that hold an item without a count, at most; None: early artifacts, and
     those whose whole rows are not taken apart, tell nothing of it."""
     told = manifest.parameters.get("item_cases")
-    whole = manifest.terms is not None and manifest.terms.whole_rows
-    return told if whole and isinstance(told, int) and not isinstance(told, bool) else None
+    told = published_rows(manifest).of_clusters(lambda: None, lambda: told)
+    return told if isinstance(told, int) and not isinstance(told, bool) else None
 
 
 def _key_faults(manifest: Manifest) -> Iterator[str]:

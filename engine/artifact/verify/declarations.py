@@ -20,6 +20,7 @@ from srsql.engine.artifact.format import (
 )
 from srsql.engine.artifact.verify.contradictions import Trees, written_here
 from srsql.engine.artifact.verify.derivations import derived_differences
+from srsql.engine.artifact.verify.published_rows import published_rows
 from srsql.engine.artifact.verify.verdict import DECLARATION_TEXT, FOREIGN_DATASET, UNKNOWN_VERSION
 from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
 from srsql.schemas.roles import Table
@@ -50,16 +51,7 @@ def shipped_dataset(manifest: Manifest) -> Dataset | None:
         )
     if dataset.version != manifest.dataset_version:
         return None
-    return without_told(manifest, dataset)
-
-
-def without_told(manifest: Manifest, dataset: Dataset) -> Dataset:
-    """The dataset without the rows of what the artifact tells apart from them."""
-    if manifest.terms is None:
-        return dataset
-    rows = manifest.report_table is not None
-    apart = None if manifest.terms.whole_rows else manifest.terms.attributes
-    return dataset.without_terms(apart, rows=rows)
+    return published_rows(manifest).shown(dataset)
 
 
 def with_shown(manifest: Manifest, dataset: Dataset) -> Dataset:
@@ -189,8 +181,7 @@ def expected_columns(dataset: Dataset, table: Table) -> dict[str, Shape]:
         columns["quarter"] = ("VARCHAR", "period", None)
         for qid in dataset.qid:
             columns |= _region(qid)
-        if dataset.clustered:
-            columns["cluster"] = ("BIGINT", "cluster", None)
+        columns |= dict.fromkeys(dataset.cluster_columns, ("BIGINT", "cluster", None))
     for name in table.publish:
         role = "serial number" if name in table.serial else "published as it is"
         if dataset.makes(table.name, name):

@@ -125,13 +125,12 @@ def policy_verdict(
         ], []
     if withheld == 0:
         return [], []
-    suppresses = "theta_bounds" in manifest.parameters
-    what = "withheld cases or such as lost a value" if suppresses else "withheld cases"
+    lost = " or such as lost a value" if "theta_bounds" in manifest.parameters else ""
     text = WITHIN.format(
         quarter=quarter,
         theta=theta,
         withheld=withheld,
-        what=what,
+        what=f"withheld cases{lost}",
         hidden=hidden,
         values=len(values),
     )

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact.format import MANIFEST, Manifest
+from srsql.engine.artifact.format import MANIFEST, Manifest, QidSetClaim
 from srsql.engine.artifact.verify.contradictions import sets_text
 from srsql.engine.artifact.verify.reading import run_step
 from srsql.engine.artifact.verify.rows import run_check, shown_regions
@@ -34,7 +34,8 @@ def sets_check(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> Check | No
         con: with the regions over all quasi-identifiers (``check_rows``).
         manifest: of the quarter.
     """
-    if not manifest.qid_sets and not {SETS, *SHARES} & manifest.parameters.keys():
+    claims = [*(manifest.qid_sets or ()), *({SETS, *SHARES} & manifest.parameters.keys())]
+    if not claims:
         return None
     faults = list(_set_faults(manifest))
     ((cases, below, alone),) = con.execute(
@@ -48,12 +49,12 @@ def sets_check(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> Check | No
 
 
 def _set_faults(manifest: Manifest) -> Iterator[str]:
-    sets = manifest.qid_sets or ()
+    claims = manifest.qid_sets or ()
     known = {attribute.name for attribute in manifest.attributes}
-    named = [name for each in sets for name in each.attributes]
-    if len(sets) < 2 or len({each.name for each in sets}) < len(sets):
+    named = [name for each in claims for name in each.attributes]
+    if len(claims) < 2 or len({each.name for each in claims}) < len(claims):
         yield f"{MANIFEST}: qid_sets are not two sets or more, each with a name of its own"
-    for one, other in permutations(sets, 2):
+    for one, other in permutations(claims, 2):
         if set(one.attributes) <= set(other.attributes):
             yield f"{MANIFEST}: all of the set {one.name} is in {other.name}, so that it is none"
     for name in sorted(set(named) - known):
@@ -81,7 +82,7 @@ def keep_set_regions(con: duckdb.DuckDBPyConnection, manifest: Manifest, number:
 
 def new_cases_by_set(
     con: duckdb.DuckDBPyConnection,
-    sets: Sequence[str],
+    sets: Sequence[QidSetClaim],
     names: Sequence[str],
     judgement: Mapping[str, Any],
 ) -> list[Check]:
@@ -89,7 +90,7 @@ def new_cases_by_set(
 
     Args:
         con: with the regions that ``keep_set_regions`` kept of every artifact.
-        sets: their names.
+        sets: that are claimed.
         names: of the checks, which read nothing but new cases and regions.
         judgement: as the step ``artifact/new_cases`` takes it.
 
@@ -97,7 +98,7 @@ def new_cases_by_set(
         One check of each name, over all sets; a fault begins with the name of the set.
     """
     found = {name: Check(name, [], 0) for name in names}
-    for own in sets:
+    for own in [each.name for each in sets]:
         con.execute(query("artifact/row_checks", "regions_of_set"), {"set_name": own})
         run_step(con, "artifact/new_cases", judgement)
         for name in names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -27,6 +27,7 @@ from srsql.engine.artifact.verify.contradictions import (
     uniform_faults,
 )
 from srsql.engine.artifact.verify.files import Thresholds, read_hierarchies, read_thresholds
+from srsql.engine.artifact.verify.published_rows import published_rows
 from srsql.engine.artifact.verify.reading import (
     loaded,
     run_step,
@@ -52,13 +53,13 @@ from srsql.engine.checks.term_chunks import (
 from srsql.engine.checks.whole_rows import (
     ROWS,
     OtherItems,
-    Told,
     cluster_call,
     inferred,
     known_shares,
     share_faults,
     told_values,
 )
+from srsql.engine.measures import MeasureRow
 from srsql.engine.models import MODELS
 from srsql.engine.store.statements import (
     STEPS,
@@ -111,13 +112,13 @@ def check_rows(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest)
         "reports": manifest.counts.released_reports,
     }
     unclaimed = not_claimed(manifest)
+    by_set = published_rows(manifest).by_set(OF_GROUPS)
     checks = [
         run_check(con, "artifact/row_checks", name, claims)
         for name in ROW_CHECKS
-        if name not in unclaimed and not (manifest.qid_sets and name in OF_GROUPS)
+        if name not in unclaimed and name not in by_set
     ]
-    if manifest.qid_sets:
-        checks += checks_by_set(con, manifest, [n for n in OF_GROUPS if n not in unclaimed])
+    checks += checks_by_set(con, manifest, [name for name in by_set if name not in unclaimed])
     uniform = uniform_faults(*read_thresholds(folder, manifest), manifest.parameters.get("theta"))
     checks = [
         replace(check, faults=[*check.faults, *uniform]) if check.name == "thresholds" else check
@@ -196,6 +197,8 @@ def checks_by_set(
         One check of each name, over all sets; a fault begins with the name of the set.
     """
     found = {name: Check(name, [], 0) for name in names}
+    if not found:
+        return []
     for claim in manifest.qid_sets or ():
         _show_regions(con, manifest, claim.attributes)
         for name in names:
@@ -262,12 +265,12 @@ def not_claimed(manifest: Manifest) -> set[str]:
     """The checks of what the artifact does not claim of its regions."""
     if manifest.perturbed:
         return set(OF_GROUPS)
-    items = {"thresholds"} if manifest.terms and manifest.terms.whole_rows else set()
+    unproved = set(published_rows(manifest).unproved)
     kind = MODELS.get(manifest.model)
     if kind is None:
-        return items
+        return unproved
     by_report = set() if kind.record_unit == "case" else {ONE_REGION}
-    return items | {name for name in OF_GROUPS if name not in kind.guaranteed_bounds} | by_report
+    return unproved | by_report | (set(OF_GROUPS) - kind.guaranteed_bounds)
 
 
 def add_artifact(
@@ -454,35 +457,47 @@ def check_chunks(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifes
     reader = _Reader(con)
     claim = manifest.terms
     k, size = claim.k or manifest.k, max(manifest.k, claim.diversity, claim.cases or 0)
-    rows = (
-        check_row_terms(reader, tables, k, claim.m, size)
-        if claim.whole_rows
-        else check_terms(reader, tables, 0, k, claim.m, cluster_size=size)
+    published = published_rows(manifest)
+    rows = published.of_clusters(
+        lambda: check_terms(reader, tables, 0, k, claim.m, cluster_size=size),
+        lambda: check_row_terms(reader, tables, k, claim.m, size),
     )
     rows += check_reconstructed(reader, tables, 0)
-    told: list[Told] = []
-    faults_of_values: list[str] = []
-    if claim.whole_rows:
-        thresholds = read_thresholds(folder, manifest)
-        clustered = _clustered(manifest).sql("duckdb")
-        promise = _promise(reader, manifest, thresholds, clustered)
-        told = list(_told(reader, manifest, tables, promise))
-        others = list(_told_of_others(reader, manifest, tables, promise))
-        call = cluster_call(tables, manifest.k, 0)
-        rows += measured(reader, [call], {ROWS: clustered})
-        shares = known_shares(told, others, 0)
-        rows += shares
-        faults_of_values = _threshold_faults(thresholds, {each.value for each in told})
-        faults_of_values += uniform_faults(*thresholds, manifest.parameters.get("theta"))
-        faults_of_values += _item_faults(reader, manifest, tables)
-        faults_of_values += [*share_faults(others), *_inference_faults(manifest, inferred(shares))]
-    broken = [row for row in rows if row.passed is False]
-    faults = breaches(reader, tables, k, claim.m) if broken else []
-    faults += [*share_faults(told), *faults_of_values]
+    of_rows, of_values = published.of_clusters(
+        lambda: ([], []), lambda: _judge_rows(reader, folder, manifest, tables)
+    )
+    broken = [row for row in [*rows, *of_rows] if row.passed is False]
+    faults = [*(breaches(reader, tables, k, claim.m) if broken else []), *of_values]
     faults += [f"{row.measure} ({row.scope}): {row.violating:,.0f}" for row in broken]
     faults += _crowded(reader, manifest)
     faults += spelling_faults(con, manifest)
     return [Check("terms", faults, sum(known[name] for name in TERM_TABLES))]
+
+
+def _judge_rows(
+    reader: _Reader, folder: Path, manifest: Manifest, tables: PublishedTerms
+) -> tuple[list[MeasureRow], list[str]]:
+    """Where whole rows are taken apart: that rows fit clusters, and what known items tell; and the
+    faults of what is told of values."""
+    thresholds = read_thresholds(folder, manifest)
+    clustered = _clustered(manifest).sql("duckdb")
+    promise = _promise(reader, manifest, thresholds, clustered)
+    claim = manifest.terms
+    assert claim is not None
+    told = list(told_values(reader, tables, promise.items, promise.thresholds, claim.m, promise))
+    items, least = OtherItems(frozenset(claim.sensitive or ())), Fraction(1, claim.diversity)
+    others = list(told_values(reader, tables, items, least, claim.m, promise))
+    shares = known_shares(told, others, 0)
+    found = measured(reader, [cluster_call(tables, manifest.k, 0)], {ROWS: clustered})
+    faults = [
+        *share_faults(told),
+        *_threshold_faults(thresholds, {each.value for each in told}),
+        *uniform_faults(*thresholds, manifest.parameters.get("theta")),
+        *_item_faults(reader, manifest, tables),
+        *share_faults(others),
+        *_inference_faults(manifest, inferred(shares)),
+    ]
+    return [*found, *shares], faults
 
 
 def _promise(
@@ -502,25 +517,6 @@ def _promise(
     cells = {} if most is None else read_cells(reader, clustered)
     items = kind(frozenset(manifest.terms.sensitive or ()))
     return Promise(items, theta, cells, 1 if most is None else most)
-
-
-def _told(
-    reader: _Reader, manifest: Manifest, tables: PublishedTerms, promise: Promise
-) -> Iterator[Told]:
-    """What items tell of values, by the thresholds of the artifact."""
-    assert manifest.terms is not None
-    m = manifest.terms.m
-    yield from told_values(reader, tables, promise.items, promise.thresholds, m, promise)
-
-
-def _told_of_others(
-    reader: _Reader, manifest: Manifest, tables: PublishedTerms, promise: Promise
-) -> Iterator[Told]:
-    """What items tell of the terms without a threshold, by the l of the artifact."""
-    assert manifest.terms is not None
-    items = OtherItems(frozenset(manifest.terms.sensitive or ()))
-    bound = Fraction(1, manifest.terms.diversity)
-    yield from told_values(reader, tables, items, bound, manifest.terms.m, promise)
 
 
 def _item_faults(reader: _Reader, manifest: Manifest, tables: PublishedTerms) -> list[str]:

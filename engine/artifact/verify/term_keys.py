@@ -20,6 +20,7 @@ import duckdb
 from sqlglot import exp
 
 from srsql.engine.artifact.format import Manifest, key_pairs
+from srsql.engine.artifact.verify.published_rows import published_rows
 from srsql.engine.artifact.verify.reading import loaded
 from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.catalog.released_terms import Items
@@ -191,10 +192,9 @@ def spelling_faults(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[
         manifest: that declares them; where whole rows are taken apart, it tells which of their
             columns have thresholds, and those are looked at.
     """
-    claim = manifest.terms
-    if claim is None or not manifest.term_key:
+    if manifest.terms is None or not manifest.term_key:
         return []
-    own = claim.sensitive if claim.whole_rows else claim.attributes
+    published = published_rows(manifest)
     shown = [
         exp.select(column("term", "t")).from_(temporary(loaded(name), alias="t")) for name in _HELD
     ]
@@ -202,11 +202,9 @@ def spelling_faults(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[
     rows = con.execute(terms.from_(union_all(list(shown)).subquery("s")).sql("duckdb")).fetchall()
     spellings = Counter[tuple[str, str | None]]()
     for (item,) in rows:
-        attribute, _, term = str(item).partition(":")
-        if attribute in (own or ()):
+        if spelled := published.spelled(str(item)):
+            attribute, term = spelled
             spellings[attribute, key_of_term(term)] += 1
-        elif not claim.whole_rows:
-            spellings["", key_of_term(str(item))] += 1
     several = sum(number > 1 for number in spellings.values())
     return [f"{several} terms are told in more than one spelling"] if several else []
 

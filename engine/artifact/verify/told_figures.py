@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from srsql.engine.artifact.format import MANIFEST, Manifest, key_pairs
 from srsql.engine.artifact.verify.contradictions import Trees, model_of, written_here
+from srsql.engine.artifact.verify.published_rows import published_rows
 from srsql.engine.artifact.verify.reading import loaded, text
 from srsql.engine.artifact.verify.verdict import FIGURES, SHOWN_FIGURES, figures
 from srsql.engine.models import MODELS
@@ -74,8 +75,8 @@ def _share_faults(manifest: Manifest) -> Iterator[str]:
             if not isinstance(other, int) or not int(value) < other:
                 yield f"{name} is {value}, and {name.removesuffix(ANYTHING)} is {other!r}"
     ways = [[f"{ALONE}_{known}", f"{BELOW}_{known}"] for known in KNOWN_ITEM_COUNTS]
-    if not (manifest.terms and manifest.terms.whole_rows):
-        ways += [[f"{kind}_{known}" for known in KNOWN_ITEM_COUNTS] for kind in (BELOW, ALONE)]
+    growing = published_rows(manifest).growing
+    ways += [[f"{kind}_{known}" for known in KNOWN_ITEM_COUNTS] for kind in growing]
     for way in [*ways, list(EXACT)]:
         there = [(name, int(shares[name])) for name in way if name in shares]
         for (one, less), (other, more) in pairwise(there):
@@ -121,8 +122,7 @@ def row_faults(
     if plain and EXACT[0] in manifest.parameters:
         found, known = _exact_faults(con, manifest, trees)
         faults, shown = faults + found, shown | known
-    apart = manifest.terms is not None and manifest.terms.whole_rows
-    if not apart and OTHER_ITEMS not in manifest.parameters:
+    if published_rows(manifest).growing and OTHER_ITEMS not in manifest.parameters:
         found, known = _item_faults(con, manifest, regions=plain)
         faults, shown = faults + found, shown | known
     return [f"{MANIFEST}: {text}" for text in faults], shown

@@ -48,6 +48,7 @@ from srsql.engine.artifact.verify.declarations import (
 from srsql.engine.artifact.verify.derivations import derived_check
 from srsql.engine.artifact.verify.files import check_files, read_hierarchies, read_thresholds
 from srsql.engine.artifact.verify.frequency import policy_verdict, ranking
+from srsql.engine.artifact.verify.published_rows import published_rows
 from srsql.engine.artifact.verify.qid_sets import keep_set_regions, new_cases_by_set, sets_check
 from srsql.engine.artifact.verify.reading import (
     check_tables,
@@ -421,11 +422,11 @@ def check_series(
             windows = _windows(con, [manifest for _, manifest in given[:known]], stay)
             run_step(con, "artifact/stay_classes", windows | quarters)
             names += STAY_CHECKS
-        sets = [each.name for each in given[0][1].qid_sets or ()]
-        asked = [name for name in names if not (sets and name in OF_NEW_CASES)]
+        shown = published_rows(given[0][1])
+        by_set = shown.by_set(OF_NEW_CASES)
+        asked = [name for name in names if name not in by_set]
         checks = [run_check(con, "artifact/series_checks", name, parameters) for name in asked]
-        if sets:
-            checks = new_cases_by_set(con, sets, OF_NEW_CASES, judgement) + checks
+        checks = new_cases_by_set(con, shown.sets, by_set, judgement) + checks
         strange, anew = _carried(con, [manifest for _, manifest in given])
         return [replace(series, faults=strange), *checks], unknown, anew
 

@@ -16,8 +16,8 @@ from pyarrow import parquet
 
 from srsql.engine.errors import AdviseError
 from srsql.engine.extras.study.choice import describe_withheld, format_share
+from srsql.engine.extras.study.compare_page import draw_rows, row_table
 from srsql.engine.extras.study.results import put_in_place, write_csv
-from srsql.engine.extras.study.row_page import draw_rows, row_table
 from srsql.engine.extras.study.row_settings import RowSetting
 from srsql.engine.extras.study.settings import Advice, Setting
 from srsql.engine.report.drawing import (
@@ -185,7 +185,7 @@ def _row(one: Setting) -> tuple[Value, ...]:
         one.nil_star,
         one.withheld,
         one.withheld_share,
-        one.suppressed_share if one.suppresses else None,
+        one.given_up,
         one.groups,
         one.smallest,
         one.confidence,

@@ -275,9 +275,11 @@ class Setting:
         return self.risk or 0.0, self.loss or 0.0
 
     @property
-    def suppresses(self) -> bool:
-        """Whether values are suppressed where cases would be withheld."""
-        return SUPPRESS in (self.leftovers, self.on_infeasible)
+    def given_up(self) -> float | None:
+        """Share of the values of released cases that is suppressed; None: it suppresses none where
+        cases would be withheld."""
+        asked = SUPPRESS in (self.leftovers, self.on_infeasible)
+        return self.suppressed_share if asked else None
 
     @property
     def withheld_share(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from srsql.engine import measures as of
 from srsql.engine.grouping.persons import LEAST
-from srsql.engine.models import MODELS
+from srsql.engine.models import able_to
 from srsql.engine.release.features.feature import Asked, Feature, Refusal
 
 ASKED = "--count persons"
@@ -31,10 +31,10 @@ PERSONS = Feature(
             Asked,
             ASKED,
             "a model that counts cases alone",
-            lambda at: at.wanted.counts_persons and not at.wanted.model.counts_persons,
+            lambda at: at.wanted.counts_persons and "persons" not in at.wanted.model.extensions,
             "--count persons is for the models {able}, and not for {model}",
             words=lambda at: {
-                "able": ", ".join(name for name, model in MODELS.items() if model.counts_persons),
+                "able": ", ".join(able_to("persons")),
                 "model": at.wanted.model.name,
             },
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from srsql.engine.catalog.releases import QID_SETS, Release
-from srsql.engine.models import MODELS
+from srsql.engine.models import able_to
 from srsql.engine.models.base import SUPPRESS
 from srsql.engine.release.features.feature import Feature, OnDataset, Refusal, Wanted, Words
 from srsql.engine.shapes.region_sets import UNION_SHARES, union_shares
@@ -15,7 +15,7 @@ _WHERE = "dataset {dataset} declares several sets of quasi-identifiers ({sets})"
 
 
 def _words(at: OnDataset) -> Words:
-    *others, last = (name for name, kind in MODELS.items() if kind.keeps_qid_sets)
+    *others, last = able_to("qid sets")
     return {
         "dataset": at.dataset.name,
         "sets": ", ".join(each.name for each in at.dataset.qid_set),
@@ -55,7 +55,7 @@ SETS = Feature(
             OnDataset,
             DECLARED,
             "a model that does not keep each by itself",
-            lambda at: bool(at.dataset.qid_set) and not at.wanted.model.keeps_qid_sets,
+            lambda at: bool(at.dataset.qid_set) and "qid sets" not in at.wanted.model.extensions,
             f"{_WHERE}, which {{model}} does not keep each by itself",
             "give --model {others} or {last}, or a dataset without [[qid_set]]",
             _words,

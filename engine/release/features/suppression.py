@@ -31,7 +31,7 @@ def _not_shown(option: str) -> tuple[Refusal[Asked], ...]:
             f"{option} suppress",
             "a model whose rows show no values that theta bounds",
             lambda at: (
-                at.wanted.choices[option] == SUPPRESS and not at.wanted.model.shows_bounded_values
+                at.wanted.choices[option] == SUPPRESS and not at.wanted.model.shows_bounded_values()
             ),
             says + "the model {model}",
             do,

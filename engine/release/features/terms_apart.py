@@ -53,7 +53,10 @@ def _told_by_region(at: OnTermRows) -> list[Words]:
     if terms is None or not at.wanted.model.shape.shows_cases:
         return []
     named = (*dataset.sensitive, *dataset.quasi_sensitive)
-    apart = {a.table for a in named if terms.whole_rows or a.column in terms.attributes}
+    apart = terms.of_clusters(
+        lambda: {each.table for each in named if each.column in terms.attributes},
+        lambda: {each.table for each in named},
+    )
     return [
         {"qid": qid.name, "table": table, "source": source}
         for qid in dataset.qid

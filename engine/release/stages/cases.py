@@ -1,8 +1,13 @@
-"""All reports of a case in the quarter, or of a person, become one super-record."""
+"""Who is grouped, and by which bounds: cases, what other quarters know of them, thresholds."""
 
 from __future__ import annotations
 
 from srsql.engine.grouping.cases import load_cases
+from srsql.engine.grouping.feasibility import drop_incomplete, k_effective
+from srsql.engine.grouping.history import HistoryRule, cover_history, make_feasible
+from srsql.engine.grouping.patterns import Grouping
+from srsql.engine.grouping.suppression import find_losable, keep_suppressed
+from srsql.engine.grouping.thresholds import apply_theta, check_called
 from srsql.engine.release.request import Request
 from srsql.engine.release.stages.carrying import buckets_carrier
 from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
@@ -27,4 +32,85 @@ CASES = Stage(
     merge_cases,
     writes="attribute box case case_report case_term deleted node own_report person "
     "report_box report_value symptoms term word",
+)
+
+
+def look_around(request: Request, made: Made) -> Tables:
+    """Mark new and old cases, cover earlier regions, leave out what is not to be grouped."""
+    model, current = request.model, made.current
+    stopping = model.stopping()
+    made.rule = HistoryRule(
+        model.name,
+        model.k,
+        model.history.covers,
+        model.history.carriers,
+        stopping.cases,
+        stopping.carries,
+        model.symptoms_limit,
+    )
+    cover_history(current, made.rule, request.symptoms)
+    drop_incomplete(current.warehouse, current.dataset, request.missing)
+    keep_suppressed(current, made.weight_scale)
+    return handed_on(HISTORY.writes)
+
+
+def find_what_may_be_lost(request: Request, made: Made) -> Tables:
+    """Find the values that may be suppressed at all."""
+    made.suppression = request.suppression(made.draw, made.weight_scale)
+    if made.suppression:
+        find_losable(made.current, made.suppression)
+    return handed_on(LOSABLE.writes)
+
+
+HISTORY = Stage(
+    "history",
+    "What other quarters know of each case is marked, and old cases cover their earlier regions; "
+    "what the series suppressed of a case stays so.",
+    look_around,
+    reads="attribute box case case_report case_term node person report_value symptoms term word",
+    writes="appearance bounded grouped profile role suggested suppressed withheld",
+)
+LOSABLE = Stage(
+    "history",
+    "The values of single reports are found that may be suppressed.",
+    find_what_may_be_lost,
+    reads="appearance case case_report case_term report_value suggested term",
+    writes="losable slot",
+    applies=lambda request: request.suppresses,
+)
+
+
+def wait_for_kernels(request: Request, made: Made) -> Tables:
+    """Have them loaded, which was begun beside the stages before: from here on they are needed."""
+    made.loaded()
+    return {}
+
+
+def bound_values(request: Request, made: Made) -> Tables:
+    """Bound every value, and have those give way that no grouping could keep."""
+    current, warehouse, model = made.current, made.current.warehouse, request.model
+    apply_theta(warehouse, request.theta, current.dataset.term_key)
+    check_called(warehouse, request.theta, current.dataset.term_key)
+    bounds = model.bound(current, made.weight_scale)
+    made.infeasible = make_feasible(
+        warehouse, made.rule, bounds, request.on_infeasible, made.suppression
+    )
+    k = k_effective(warehouse, bounds, model.k)
+    made.grouping = Grouping(current, bounds, made.weight_scale, k, made.draw, made.suppression)
+    return handed_on(THRESHOLDS.writes)
+
+
+KERNELS = Stage(
+    "kernels (compiled on first use)",
+    "The kernels are there, which were loaded beside the stages before.",
+    wait_for_kernels,
+)
+THRESHOLDS = Stage(
+    "thresholds",
+    "Every value gets its threshold; values that no grouping could keep refuse the quarter, or "
+    "cases give way.",
+    bound_values,
+    reads="case_report case_term losable profile report_value role slot suggested "
+    "suppressed term withheld word",
+    writes="bound_term bound_theta held_value theta value",
 )

@@ -53,7 +53,7 @@ def open_dataset(warehouse: Warehouse, dataset: Dataset, request: Request) -> Op
         ReleaseError: it does not go with what is asked for.
     """
     model = request.model
-    for package, wanted in model.packages.items():
+    for package, wanted in model.packages().items():
         need(package, wanted, ReleaseError)
     ingestion_id = find_ingestion(warehouse, dataset, request.quarter)
     if request.if_needed:

@@ -5,20 +5,20 @@
 
 from __future__ import annotations
 
-from srsql.engine.release.stages.apart import TERMS
-from srsql.engine.release.stages.cases import CASES
-from srsql.engine.release.stages.catalog import BUDGET, CATALOG, ITEM_THRESHOLDS
+from srsql.engine.release.stages.cases import CASES, HISTORY, KERNELS, LOSABLE, THRESHOLDS
 from srsql.engine.release.stages.grouping import CLUSTER_NEEDED, GROUP_NEEDED, GROUPING, RESTS
-from srsql.engine.release.stages.history import HISTORY, LOSABLE
-from srsql.engine.release.stages.links import LINKS
-from srsql.engine.release.stages.measured import METRICS, SHOWN
-from srsql.engine.release.stages.proofs import AUDIT, CHECKS
+from srsql.engine.release.stages.proofs import AUDIT, CHECKS, LINKS, METRICS, SHOWN, SINGLED_OUT
 from srsql.engine.release.stages.published import VIEWS
-from srsql.engine.release.stages.regions import IDS, PARTED_PERSONS, REGIONS
-from srsql.engine.release.stages.singled_out import SINGLED_OUT
+from srsql.engine.release.stages.regions import IDS, PARTED_PERSONS, REGIONS, TERMS
 from srsql.engine.release.stages.stage import Stage
-from srsql.engine.release.stages.tables import LATTICE_ROWS, ROWS, TERM_TABLES
-from srsql.engine.release.stages.thresholds import KERNELS, THRESHOLDS
+from srsql.engine.release.stages.tables import (
+    BUDGET,
+    CATALOG,
+    ITEM_THRESHOLDS,
+    LATTICE_ROWS,
+    ROWS,
+    TERM_TABLES,
+)
 
 STAGES: tuple[Stage, ...] = (
     CASES,

@@ -1,11 +1,15 @@
-"""The released tables are filled."""
+"""The catalog keeps what a release is made of, and the released tables are filled."""
 
 from __future__ import annotations
 
 from srsql.engine.catalog.layout import SHAPES
+from srsql.engine.grouping.perturbation import check_limit
 from srsql.engine.lattice.rows import build_rows
+from srsql.engine.release.features.hold_back import wait
 from srsql.engine.release.request import Request
+from srsql.engine.release.series import set_figures
 from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
+from srsql.engine.release.terms import release_thresholds
 from srsql.engine.release.views import build_tables
 from srsql.engine.terms.baskets import build_term_tables
 
@@ -60,4 +64,48 @@ LATTICE_ROWS = Stage(
     fill_lattice,
     reads="pub_released_rows",
     applies=lambda request: request.model.shape.of_no_case(True, False),
+)
+
+
+def keep(request: Request, made: Made) -> Tables:
+    """Write members, regions, terms and thresholds."""
+    current = made.current
+    set_figures(current, request.model, made.grouping.k, made.weight_scale)
+    tables = {name: made.tables[name] for name in CATALOG.reads.split()}
+    current.warehouse.run_step("release/catalog", {"release_id": current.release_id}, **tables)
+    made.pool = wait(current, request.max_delay)
+    return {}
+
+
+def tell_thresholds(request: Request, made: Made) -> Tables:
+    """Keep those of values that items tell of."""
+    release_thresholds(made.current)
+    return {}
+
+
+def spend(request: Request, made: Made) -> Tables:
+    """Refuse draws that no case has the budget for."""
+    if budget := request.model.budget():
+        check_limit(made.current, budget.limit, budget.scope)
+    return {}
+
+
+CATALOG = Stage(
+    "catalog",
+    "The catalog keeps what is released of whom, and who is withheld or waits.",
+    keep,
+    reads="attribute box case case_term deleted grouped region role suppressed term theta withheld",
+)
+ITEM_THRESHOLDS = Stage(
+    "catalog",
+    "The thresholds are kept of what items of whole rows tell.",
+    tell_thresholds,
+    reads="term_bound",
+    applies=lambda request: request.takes_rows_apart,
+)
+BUDGET = Stage(
+    "catalog",
+    "No case has spent more of its privacy budget than it may.",
+    spend,
+    applies=lambda request: request.model.budget() is not None,
 )

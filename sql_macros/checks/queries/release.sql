@@ -26,6 +26,12 @@ SELECT
     ) AS attacks,
     t.term_format,
     coalesce(t.with_rows, true) AS with_rows,
+    CASE
+        WHEN t.term_format IS NULL THEN NULL
+        WHEN (r.private_manifest ->> '$.term_cases') IS NOT NULL THEN 'rows'
+        WHEN t.with_rows THEN 'groups'
+        ELSE 'terms'
+    END AS clusters,
     (
         SELECT count(*) > 0
         FROM srsql.suppressed AS s
@@ -84,12 +90,14 @@ SELECT d.report_id
 FROM temp.main.srsql_deleted AS d;
 
 -- name: guarantee
--- Of the release to be measured: whether it is a draft, the attacks that its model withstands, the
--- share of cases with substantially many symptoms that it bounds, and k.
-SELECT r.status = 'draft', coalesce(p.attacks, []), p.alpha_num, p.alpha_den, r.k
+-- Of the release to be measured: whether it is a draft, the attacks that its model withstands, and
+-- the share of cases with substantially many symptoms that it bounds. No row of a release that
+-- tells no k to measure against (a foreign one), or shows no cases (rows over a lattice).
+SELECT r.status = 'draft', coalesce(p.attacks, []), p.alpha_num, p.alpha_den
 FROM srsql.release AS r
 LEFT JOIN srsql.defended_attack AS p ON r.release_id = p.release_id
-WHERE r.release_id = $release;
+ANTI JOIN srsql.lattice AS l ON r.release_id = l.release_id
+WHERE r.release_id = $release AND r.k > 0;
 
 -- name: lattice
 -- The node of the lattice that a release took, and the number of rows that each class claims.

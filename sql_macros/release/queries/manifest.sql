@@ -80,12 +80,16 @@ GROUP BY a.attribute
 ORDER BY a.attribute;
 
 -- name: suppressed_shares
--- How much is suppressed, in parts of 1 / $per, rounded up so that nobody counts on less.
+-- How much is suppressed, in parts of 1 / $per, rounded up so that nobody counts on less; no rows
+-- where nothing is.
 SELECT
     v.scope,
     ((v.violating::BIGINT * $per + v.total::BIGINT - 1) // v.total::BIGINT)::INTEGER AS parts
 FROM srsql.suppressed_value_rate($release_id) AS v
-WHERE v.measure = 'suppressed_values' AND v.total > 0;
+WHERE
+    v.measure = 'suppressed_values'
+    AND v.total > 0
+    AND EXISTS (FROM srsql.suppressed AS s WHERE s.release_id = $release_id);
 
 -- name: suppressed_values
 -- Each value that is suppressed of some cases: how many, its threshold, the groups of these cases,

@@ -12,13 +12,6 @@ SELECT DISTINCT p.set_no
 FROM temp.main.srsql_policy_term AS p
 ORDER BY p.set_no;
 
--- name: hierarchy
--- The nodes of a hierarchy that the catalog has, in preorder, with their parents.
-SELECT n.node, coalesce(n.parent, '')
-FROM srsql.node AS n
-WHERE n.dataset = $dataset AND n.attribute = $attribute
-ORDER BY n.pre;
-
 -- name: keep_constraints
 -- The policy that a release followed, into the catalog.
 INSERT INTO srsql.utility_constraint

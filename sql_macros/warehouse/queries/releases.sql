@@ -7,11 +7,18 @@ FROM srsql.lattice AS l
 INNER JOIN srsql.release AS r ON l.release_id = r.release_id
 WHERE r.dataset = $dataset AND r.series = $series;
 
--- name: is_parted
--- Whether some case is in several groups.
-SELECT count(*) > count(DISTINCT m.case_id)
-FROM srsql.member AS m
-WHERE m.release_id = $release_id;
+-- name: countable_scopes
+-- The scopes at which candidates can be counted: groups always, regions that match across groups
+-- unless a comparator put a case into several groups.
+SELECT 'group' AS scope
+UNION ALL
+SELECT 'match'
+WHERE (
+    SELECT count(*) = count(DISTINCT m.case_id)
+    FROM srsql.member AS m
+    SEMI JOIN srsql.claim AS c ON m.release_id = c.release_id
+    WHERE m.release_id = $release_id
+);
 
 -- name: released_id
 -- The release that is out for a quarter, or its draft.

@@ -15,7 +15,7 @@ from support.pages import Page
 from srsql.engine.api.engine import Engine
 from srsql.engine.console.study import row_lines, row_setting_rows
 from srsql.engine.extras.study.advise_page import page, table_of_rows
-from srsql.engine.extras.study.row_page import draw_rows
+from srsql.engine.extras.study.compare_page import draw_rows
 from srsql.engine.extras.study.row_settings import (
     RowSetting,
     judge_rows,
