@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from srsql.engine.release.request import Request
 from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
-from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out
+from srsql.engine.risk.singling_out import KERNELS, SOME_CASES, measure_singling_out
+from srsql.udfs.kernels import load_kernels
 
 
 def single_out(request: Request, made: Made) -> Tables:
     """Measure it on some cases."""
     current = made.current
+    load_kernels([KERNELS] if current.visible_dataset.rows else [])
     made.exposed = measure_singling_out(
         current.warehouse, current.visible_dataset, current.release_id, SOME_CASES
     )
