@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from threading import RLock
-from time import monotonic
+from time import process_time
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -40,9 +40,12 @@ def interpreted(name: str) -> Any:
 
 
 def limit_to(seconds: float) -> None:
-    """Let what is interpreted from now on end after so many seconds, whoever calls it: searches
-    raise ``TookLongError`` then."""
-    _UNTIL[0] = monotonic() + seconds
+    """Let what is interpreted from now on end after so many seconds, whoever calls it.
+
+    Searches raise ``TookLongError`` then. Seconds are those of this process: on a busy machine
+    compiling takes longer, too.
+    """
+    _UNTIL[0] = process_time() + seconds
 
 
 class TookLongError(Exception):
@@ -89,12 +92,15 @@ def _made(function: FunctionType, names: dict[str, Any]) -> Any:
 
 def _counted(value: Any) -> int:
     """``as_int64``, which every search calls again and again: time is looked at there."""
-    if monotonic() > _UNTIL[0]:
+    _CALLS[0] += 1
+    if _CALLS[0] % _LOOKED_AT == 0 and process_time() > _UNTIL[0]:
         raise TookLongError
     return int(value)
 
 
-_UNTIL = [float("inf")]
+_UNTIL, _CALLS = [float("inf")], [0]
+_LOOKED_AT = 1024
+"""Calls after which time is looked at: about a millisecond."""
 _WRAPPING = np.errstate(over="ignore")
 _AS_INT64 = getattr(as_int64, "py_func", as_int64)
 _ONE_AT_A_TIME = RLock()

@@ -31,8 +31,8 @@ INTERPRETED = {"srsql.udfs.grouping.greedy": 5_000, "srsql.udfs.grouping.refine"
 """Kernels, by name -> cases up to which they are interpreted rather than waited for. Of 2,500 cases
 of the demo that takes 1 s and 5 s; compiling takes 40 s and more each, whatever it is for."""
 SECONDS = 20.0
-"""What interpreting may take; then it is given up for what is compiled meanwhile. Cases of which no
-two are alike take ten times as long as those of the demo."""
+"""Processor time of this process that interpreting may take; then it is given up for what is
+compiled meanwhile. Cases of which no two are alike take ten times as long as those of the demo."""
 LAST = ("srsql.udfs.risk.singling_out", "srsql.udfs.risk.nearest_records")
 """Kernels that are called after all others, and waited for only then. Interpreted they take longer
 than compiling does, so that they are compiled first, while others are interpreted."""

@@ -12,7 +12,7 @@ from typing import Any
 import numba
 import pytest
 
-from srsql.udfs import kernels
+from srsql.udfs import interpreted, kernels
 
 MODULE = """
 from srsql.udfs.caches import COMPILING
@@ -189,6 +189,7 @@ def test_what_is_interpreted_for_too_long_is_called_again_compiled(
     waited: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kernels, "SECONDS", -1.0)
+    monkeypatch.setattr(interpreted, "_LOOKED_AT", 1)
     search = "srsql.udfs.exact_search"
 
     def call(module_of: Any) -> tuple[str, int]:
@@ -206,7 +207,7 @@ def test_a_process_ends_without_waiting_for_what_it_had_begun_to_compile(
     ends = f"""
 import sys, time
 sys.path.insert(0, {str(tmp_path)!r})
-from srsql.udfs import kernels
+from srsql.udfs import interpreted, kernels
 kernels.begin_compiling(["endless"])
 while not kernels._COMPILERS._processes:
     time.sleep(0.01)
