@@ -1,10 +1,14 @@
 """The command as a process: signals are taken before anything else is loaded."""
 
+import os
+
 from srsql.engine.interruption import signals_taken
 
 
 def main() -> None:
     """Entry point of the console script."""
+    # Arrays are short here: threads of linear algebra wait for each other as long as they compute
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with signals_taken():
         from srsql.cli import main as command
 

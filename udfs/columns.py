@@ -87,7 +87,14 @@ def numbers(values: pa.Array) -> Ints:
 
 def reals(values: pa.Array | pa.ChunkedArray) -> NDArray[np.float64]:
     """Numbers as an array of doubles; NULL becomes NaN."""
-    return np.from_dlpack(one_array(values).cast(pa.float64()).fill_null(np.nan)).astype(np.float64)
+    array = one_array(values).cast(pa.float64())
+    if not array.null_count:
+        return np.from_dlpack(array).astype(np.float64)
+    # to fill them by pyarrow would make a scalar of Python's, for which it loads pandas
+    known = np.from_dlpack(array.is_valid().cast(pa.uint8())).astype(np.bool_)
+    filled = np.full(len(array), np.nan)
+    filled[known] = np.from_dlpack(array.drop_null())
+    return filled
 
 
 def fields(structs: pa.StructArray) -> list[Ints]:

@@ -32,7 +32,9 @@ from srsql.udfs.columns import (
     struct_lists,
     uncopied,
 )
+from srsql.udfs.kernels import running
 
+_SINGLING_OUT = "srsql.udfs.risk.singling_out"
 # name -> (function, parameter types, return type); every one is an Arrow UDF, most over lists
 _Udf = tuple[Callable[..., pa.Array], list[str], str]
 
@@ -76,9 +78,8 @@ def _nearest(
     distances: pa.ChunkedArray,
 ) -> pa.Array:
     """``nearest_records.nearest``: lists of pairs of an original and a published tuple."""
-    from srsql.udfs.exact_search import boxes_by_case
-    from srsql.udfs.risk.nearest_records import NodeDistances, Points, nearest
-
+    search = running("srsql.udfs.risk.nearest_records", "srsql.udfs.exact_search")
+    kernels = running("srsql.udfs.risk.nearest_records")
     results = []
     for row in rows_of(own_count, own, published_count, published, attributes, distances):
         positions, spans = fields(row[4].values)
@@ -88,10 +89,11 @@ def _nearest(
             line, place, _, _ = by_case(values, tuples)
             known = np.zeros((len(tuples), len(positions)), dtype=np.bool_)
             known[line, np.searchsorted(positions, place)] = True
-            points.append(Points(*boxes_by_case(values, tuples, positions), known))
+            ends = search.boxes_by_case(values, tuples, positions)
+            points.append(kernels.Points(*ends, known))
         place, *others = fields(row[5].values)
-        nodes = NodeDistances(np.searchsorted(positions, place), *others)
-        results.append(nearest(points[0], points[1], spans, nodes))
+        nodes = kernels.NodeDistances(np.searchsorted(positions, place), *others)
+        results.append(kernels.nearest(points[0], points[1], spans, nodes))
     return struct_lists(results, ["own", "published"])
 
 
@@ -105,23 +107,24 @@ def _exposure(
     options: pa.ChunkedArray,
 ) -> pa.Array:
     """``singling_out.exposure``, added up over the targets; boxes are lists, one for a reading."""
-    from srsql.udfs.risk.singling_out import exposure, summaries, told_boxes
-
+    kernels = running(_SINGLING_OUT)
     results = []
     for row in rows_of(cases, own, published, items, values, targets, options):
         case_nos, groups = by_first(uncopied(row[0].values))
         k, seed = (row[6][name].as_py() for name in ("k", "seed"))
         targets = flat(row[5])
         readings = [
-            told_boxes(targets, groups, *map(fields, both))
+            kernels.told_boxes(targets, groups, *map(fields, both))
             for both in zip(_parts(row[1]), _parts(row[2]), strict=True)
         ]
         case, item = fields(row[3].values)
         held = places_of(case, case_nos), item
         target = np.zeros(len(case_nos), np.bool_)
         target[places_of(targets, case_nos)] = True
-        found = exposure(readings, held, flat(row[4]), k, seed, target)
-        results.append([(n, *each) for n, one in enumerate(found) for each in summaries(one, k)])
+        found = kernels.exposure(readings, held, flat(row[4]), k, seed, target)
+        results.append(
+            [(n, *each) for n, one in enumerate(found) for each in kernels.summaries(one, k)]
+        )
     ends = column_of(np.cumsum([0, *map(len, results)]), pa.int32())
     columns = [
         column_of(np.array([summary[i] for found in results for summary in found]), field.type)
@@ -139,10 +142,9 @@ def _parts(lists_of_structs: pa.ListScalar) -> list[pa.StructArray]:
 
 def _drawn_cases(cases: pa.ChunkedArray, count: pa.ChunkedArray, seed: pa.ChunkedArray) -> pa.Array:
     """``singling_out.drawn_cases``."""
-    from srsql.udfs.risk.singling_out import drawn_cases
-
+    kernels = running(_SINGLING_OUT)
     drawn = [
-        drawn_cases(flat(row[0]), row[1].as_py(), row[2].as_py())
+        kernels.drawn_cases(flat(row[0]), row[1].as_py(), row[2].as_py())
         for row in rows_of(cases, count, seed)
     ]
     return lists(drawn, pa.int32())

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from srsql.engine.errors import printable
 
@@ -63,15 +64,22 @@ class Progress:
         return left if left > 0 else None
 
     @property
-    def line(self) -> str:
-        """Elapsed and remaining time, and the step."""
-        left = self.remaining
-        about = "" if left is None else f", about {_minutes(left)} left"
-        return f"{_minutes(self._clock() - self._begun)} elapsed{about}: {self._text}"
+    def percent(self) -> int | None:
+        """How much of the counted work is done; None: it counts nothing."""
+        return None if self._part is None else 100 * self._at[0] // max(self._total, 1)
 
-    def __rich__(self) -> str:
-        """What a terminal shows at the moment."""
-        return self.line
+    @property
+    def line(self) -> str:
+        """Elapsed and remaining time, how much is done, and the step."""
+        left, done = self.remaining, self.percent
+        told = [f"{_minutes(self._clock() - self._begun)} elapsed"]
+        told += [] if done is None else [f"{done} %"]
+        told += [] if left is None else [f"about {_minutes(left)} left"]
+        return f"{', '.join(told)}: {self._text}"
+
+    def __rich__(self) -> Text:
+        """What a terminal shows at the moment: one line, cut where the terminal ends."""
+        return Text(self.line, no_wrap=True, overflow="ellipsis")
 
 
 def _minutes(seconds: float) -> str:

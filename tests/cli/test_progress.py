@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+import pty
+import re
 import time
 from contextlib import redirect_stderr
 
@@ -13,6 +16,9 @@ from rich.console import Console
 from srsql.engine.console import progress, progress_shown
 from srsql.engine.console.progress import Progress, shown_on
 from srsql.engine.console.session import Session
+
+ESCAPES = re.compile("\x1b\\[[0-9;?]*[a-zA-Z]")
+"""What steers a terminal."""
 
 
 class Clock:
@@ -30,14 +36,14 @@ def test_the_pace_of_what_is_done_tells_what_remains() -> None:
     shown = Progress(clock)
     shown.step("0 of 4 quarters; 2011Q1: cases")
     clock.now += 30
-    assert shown.line == "0:30 elapsed: 0 of 4 quarters; 2011Q1: cases"
+    assert shown.line == "0:30 elapsed, 0 %: 0 of 4 quarters; 2011Q1: cases"
     shown.step("1 of 4 quarters; 2011Q2: cases")
     assert shown.remaining == 90
     clock.now += 10
-    assert shown.line == "0:40 elapsed, about 1:20 left: 1 of 4 quarters; 2011Q2: cases"
+    assert shown.line == "0:40 elapsed, 25 %, about 1:20 left: 1 of 4 quarters; 2011Q2: cases"
     clock.now += 3600
     assert shown.remaining is None, "it takes longer than what was done: nobody can tell"
-    assert shown.line.startswith("1:00:40 elapsed: 1 of 4")
+    assert shown.line.startswith("1:00:40 elapsed, 25 %: 1 of 4")
 
 
 def test_a_step_that_counts_nothing_ends_the_count() -> None:
@@ -75,7 +81,7 @@ def test_a_pipe_gets_a_line_again_and_again(monkeypatch: pytest.MonkeyPatch) -> 
         time.sleep(0.2)
     lines = pipe.getvalue().splitlines()
     assert len(lines) >= 2
-    assert all(line == "0:00 elapsed: 2 of 5 files; a" for line in lines)
+    assert all(line == "0:00 elapsed, 40 %: 2 of 5 files; a" for line in lines)
     time.sleep(0.1)
     assert len(pipe.getvalue().splitlines()) == len(lines), "nothing comes after the end"
 
@@ -92,7 +98,26 @@ def test_a_terminal_has_one_line_that_changes() -> None:
     with shown_on(Console(file=text, force_terminal=True, width=80)) as step:
         step("2 of 5 files; a")
         time.sleep(0.3)
-    assert "elapsed: 2 of 5 files; a" in text.getvalue()
+    assert "elapsed, 40 %: 2 of 5 files; a" in text.getvalue()
+
+
+def test_the_line_of_a_terminal_is_redrawn_in_its_place_however_narrow_it_is() -> None:
+    ours, theirs = pty.openpty()
+    with open(theirs, "w", encoding="utf-8") as terminal:
+        console = Console(file=terminal, width=40)
+        assert console.is_terminal
+        with shown_on(console) as step:
+            for done in (1, 2):
+                step(f"{done} of 4 quarters; [bold]2011Q2: a stage that does not fit the line")
+                time.sleep(0.3)
+        written = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    drawn, _, at_end = written.partition("\n")
+    assert "25 %: 1 of 4 quarters" in drawn
+    assert "50 %" in drawn
+    assert max(len(ESCAPES.sub("", each)) for each in drawn.split("\r")) <= 40
+    assert at_end.endswith("\x1b[1A\x1b[2K"), "one line in all, and it is gone at the end"
+    assert ESCAPES.sub("", at_end).strip() == ""
 
 
 def test_a_quiet_command_shows_none(monkeypatch: pytest.MonkeyPatch) -> None:

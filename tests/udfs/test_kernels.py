@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ from typing import Any
 import numba
 import pytest
 
-from srsql.udfs import kernels
+from srsql.udfs import interpreted, kernels
 
 MODULE = """
 from srsql.udfs.caches import COMPILING
@@ -36,6 +37,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[subprocess.
     monkeypatch.delitem(sys.modules, "some_kernel", raising=False)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "kept"))
+    monkeypatch.setattr(kernels, "_LOADED", set())
     found = []
 
     def start(*args: Any, **options: Any) -> subprocess.Popen[str]:
@@ -64,6 +66,7 @@ def test_another_process_compiles_once_and_this_one_takes_what_is_kept(
     assert [each.returncode for each in started] == [0, 0], "two names, each asked for once"
     assert told == ["double"], "the second process finds what the first one left"
     assert misses() == 0
+    kernels._LOADED.clear()
     kernels.load_kernels(["some_kernel", "some_kernel:warm_up"])
     assert len(started) == 2
 
@@ -75,16 +78,18 @@ def test_kernels_are_loaded_or_compiled_beside_what_needs_none(
     with kernels.loading_kernels(["some_kernel"]) as loaded:
         while not started:
             time.sleep(0.01)  # begun before anybody waits for it
-        loaded()
+        loaded(None)
     assert [each.returncode for each in started] == [0]
     monkeypatch.delitem(sys.modules, "some_kernel")
+    kernels._LOADED.clear()
     with kernels.loading_kernels(["some_kernel"]) as loaded:
-        loaded()
+        loaded(None)
     assert (len(started), misses()) == (1, 0)
     assert sys.modules["some_kernel"].results == [42], "loaded once, by the thread"
+    kernels._LOADED.clear()
     monkeypatch.setattr(sys.modules["some_kernel"], "warm_up", None)
     with kernels.loading_kernels(["some_kernel"]) as loaded, pytest.raises(TypeError):
-        loaded()
+        loaded(None)
 
 
 def test_where_no_other_process_can_compile_this_one_does(
@@ -94,6 +99,7 @@ def test_where_no_other_process_can_compile_this_one_does(
         monkeypatch.setattr(sys, "executable", executable)
         if executable == sys.executable and executable:
             monkeypatch.setattr(kernels, "_CALL", "raise SystemExit(3)")
+        kernels._LOADED.clear()
         kernels.load_kernels(["some_kernel"])
     assert [each.returncode for each in started] == [3]
     assert misses() == 1
@@ -137,3 +143,78 @@ def test_an_interruption_ends_the_other_process(
     with pytest.raises(KeyboardInterrupt):
         kernels.load_kernels(["some_kernel"])
     assert [each.poll() is not None for each in started] == [True]
+
+
+@pytest.fixture
+def waited(started: list[subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Some kernel is interpreted for up to ten cases; the names that were waited for."""
+    found: list[str] = []
+    load_kernels = kernels.load_kernels
+
+    def load(names: list[str]) -> None:
+        found.extend(names)
+        load_kernels(names)
+
+    monkeypatch.setattr(kernels, "INTERPRETED", {"some_kernel": 10})
+    monkeypatch.setattr(kernels, "load_kernels", load)
+    return found
+
+
+def doubled(module_of: Any) -> int:
+    return int(module_of("some_kernel").double(4))
+
+
+@pytest.mark.slow
+def test_a_few_cases_do_not_wait_until_their_kernels_are_compiled(waited: list[str]) -> None:
+    with kernels.loading_kernels(["some_kernel"]) as loaded:
+        loaded(10)
+        assert waited == []
+        assert kernels.called("some_kernel", 10, doubled) == 8
+        assert waited == []
+        loaded(11)
+        assert waited == ["some_kernel"]
+        loaded(11)
+    assert waited == ["some_kernel"], "once it is there"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cases", [11, None])
+def test_many_cases_wait_for_what_is_compiled(waited: list[str], cases: int | None) -> None:
+    assert kernels.called("some_kernel", cases, doubled) == 8
+    assert (waited, misses()) == (["some_kernel"], 0)
+
+
+@pytest.mark.slow
+def test_what_is_interpreted_for_too_long_is_called_again_compiled(
+    waited: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "SECONDS", -1.0)
+    monkeypatch.setattr(interpreted, "_LOOKED_AT", 1)
+    search = "srsql.udfs.exact_search"
+
+    def call(module_of: Any) -> tuple[str, int]:
+        return type(module_of(search)).__name__, module_of(search).as_int64(5)
+
+    assert kernels.called("some_kernel", 5, call) == ("module", 5)
+    assert waited == ["some_kernel"]
+
+
+@pytest.mark.slow
+def test_a_process_ends_without_waiting_for_what_it_had_begun_to_compile(
+    started: list[subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "endless.py").write_text("def warm_up():\n    import time\n    time.sleep(60)\n")
+    ends = f"""
+import sys, time
+sys.path.insert(0, {str(tmp_path)!r})
+from srsql.udfs import interpreted, kernels
+kernels.begin_compiling(["endless"])
+while not kernels._COMPILERS._processes:
+    time.sleep(0.01)
+print(kernels._COMPILERS._processes[0].pid)
+"""
+    begun = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", ends], capture_output=True, text=True, check=True)
+    assert time.monotonic() - begun < 30
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(done.stdout), 0)

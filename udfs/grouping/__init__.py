@@ -6,6 +6,9 @@ The kernels are compiled on first use (and cached on disk), so they are imported
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,9 +32,15 @@ from srsql.udfs.columns import (
     uncopied,
 )
 from srsql.udfs.grouping_problem import Attributes, Bounding, Cases, inferred_weight
+from srsql.udfs.kernels import called
 
 if TYPE_CHECKING:
     from srsql.udfs.grouping.suppress import Pairs
+
+_GREEDY, _REFINE = "srsql.udfs.grouping.greedy", "srsql.udfs.grouping.refine"
+_SEARCH = "srsql.udfs.exact_search"
+Kernels = Callable[[str], Any]
+"""Gives a module of kernels by its name: compiled, or interpreted (``called``)."""
 
 
 def terms_by_case(
@@ -81,21 +90,27 @@ def dense_groups(told: Ints) -> tuple[Ints, NDArray[np.int32]]:
 
 
 def problem_of(
-    row: tuple[Any, ...],
+    row: tuple[Any, ...], kernels: Kernels = import_module
 ) -> tuple[tuple[Cases, Attributes, Ints, Ints, int], dict[str, Any]]:
     """A row of ``group_cases`` or ``place_units`` as their kernels take it, and the rules.
+
+    ``kernels``: gives a module of kernels as it can be called now, by its name.
 
     Raises:
         ValueError: something is NULL or out of range.
     """
-    from srsql.udfs.exact_search import boxes_by_case
-
     cases, qids, rule = flat(row[0]), row[4].values, row[6].as_py()
     theta_num, theta_den = fields(row[5].values)
-    low, high = boxes_by_case(row[2].values, cases, numbers(qids.field("place")))
+    places = numbers(qids.field("place"))
+    low, high = kernels(_SEARCH).boxes_by_case(row[2].values, cases, places)
     case_terms = terms_by_case(row[3].values, cases, len(theta_num))
     made = Cases(low, high, *case_terms, weight_scale=rule["weight_scale"])
     return (made, attributes_of(qids), theta_num, theta_den, rule["k"]), rule
+
+
+def _threads(kernels: Kernels, asked: int) -> int:
+    """How many threads are of use: what is interpreted runs in one at a time."""
+    return asked if kernels is import_module else 1
 
 
 def _grown(
@@ -105,10 +120,9 @@ def _grown(
     told: Ints,
     rule: dict[str, Any],
     draw: int,
+    kernels: Kernels,
 ) -> NDArray[np.int32]:
     """The greedy groups of a problem, by the rules of ``group_cases``."""
-    from srsql.udfs.grouping import greedy
-
     grows = carrier if rule["core_only"] else np.ones_like(carrier)
     known, standing = dense_groups(told)
     bounding = Bounding(
@@ -123,7 +137,8 @@ def _grown(
         leftovers=rule["leftovers"],
         standing=standing if len(known) else None,
     )
-    return greedy.group_cases(*problem, draw % max(1, int(grows.sum())), bounding)
+    first = draw % max(1, int(grows.sum()))
+    return np.asarray(kernels(_GREEDY).group_cases(*problem, first, bounding), np.int32)
 
 
 def group_cases(
@@ -154,15 +169,16 @@ def group_cases(
     Raises:
         ValueError: something is NULL or out of range.
     """
-    results = []
-    for row in rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules):
-        problem, rule = problem_of(row)
-        role = row[1].values
-        kind, told = numbers(role.field("kind")), numbers(role.field("group_no"))
-        results.append(
-            _grown(problem, flags(role.field("carrier")), kind, told, rule, rule["draw"])
-        )
+    rows = rows_of(case_nos, roles, boxes, terms, attributes, thresholds, rules)
+    results = [called(_GREEDY, len(row[0]), partial(_group_cases, row)) for row in rows]
     return lists(results, pa.int32())
+
+
+def _group_cases(row: tuple[Any, ...], kernels: Kernels) -> NDArray[np.int32]:
+    problem, rule = problem_of(row, kernels)
+    role = row[1].values
+    kind, told = numbers(role.field("kind")), numbers(role.field("group_no"))
+    return _grown(problem, flags(role.field("carrier")), kind, told, rule, rule["draw"], kernels)
 
 
 def group_patterns(
@@ -194,12 +210,13 @@ def group_patterns(
         ValueError: something is NULL or out of range.
     """
     rows = rows_of(cases, boxes, terms, problems, thresholds, rules)
-    return struct_lists([_grouped(*row) for row in rows], ["pattern", "case_no", "group_no"])
+    results = [called(_GREEDY, len(row[0]), partial(_grouped, *row)) for row in rows]
+    return struct_lists(results, ["pattern", "case_no", "group_no"])
 
 
 def _grouped(
     cases: pa.ListScalar, boxes: pa.ListScalar, terms: pa.ListScalar, problems: pa.ListScalar,
-    thresholds: pa.ListScalar, rules: pa.StructScalar,
+    thresholds: pa.ListScalar, rules: pa.StructScalar, kernels: Kernels,
 ) -> Ints:  # fmt: skip
     case_no, known, carriers, kind = by_first(uncopied(cases.values))
     carrier = carriers.astype(np.bool_)
@@ -210,7 +227,8 @@ def _grouped(
         for pattern, problem in asked.items()
     }
     positions = np.unique(np.concatenate([*places.values(), np.empty(0, np.int64)]))
-    every = _all_cases(case_no, known, boxes, terms, positions, len(theta[0]), rule)
+    of_cases = (case_no, known, boxes, terms)
+    every = _all_cases(of_cases, positions, len(theta[0]), rule["weight_scale"], kernels)
 
     def solve(rows: Ints) -> NDArray[np.int32]:
         pattern = int(known[rows[0]])
@@ -220,26 +238,29 @@ def _grouped(
         none = np.full(len(rows), -1)
         return _grown(
             (own, attributes, theta[0], theta[1], problem["k"].as_py()),
-            carrier[rows], kind[rows], none, rule, problem["draw"].as_py(),
+            carrier[rows], kind[rows], none, rule, problem["draw"].as_py(), kernels,
         )  # fmt: skip
 
     apart = [np.flatnonzero(known == pattern) for pattern in numbered(known)[0]]
+    threads = _threads(kernels, rule["threads"])
     group = np.full(len(known), -1)
-    for rows, own in zip(apart, at_once(solve, apart, rule["threads"], len), strict=True):
+    for rows, own in zip(apart, at_once(solve, apart, threads, len), strict=True):
         group[rows] = own
     return np.column_stack([known, case_no, group])
 
 
 def _all_cases(
-    case_no: Ints, known: Ints, boxes: pa.ListScalar, terms: pa.ListScalar, positions: Ints,
-    vocabulary: int, rule: dict[str, Any],
+    of_cases: tuple[Ints, Ints, pa.ListScalar, pa.ListScalar], positions: Ints, vocabulary: int,
+    weight_scale: int, kernels: Kernels,
 ) -> Cases:  # fmt: skip
-    """The cases of several patterns side by side; ends of a QID that one does not know are 0."""
-    from srsql.udfs.exact_search import boxes_by_case
+    """The cases of several patterns side by side; ends of a QID that one does not know are 0.
 
-    low, high = boxes_by_case(boxes.values, case_no, positions, known)
+    ``of_cases``: their numbers, what they know, boxes and terms.
+    """
+    case_no, known, boxes, terms = of_cases
+    low, high = kernels(_SEARCH).boxes_by_case(boxes.values, case_no, positions, known)
     case_terms = terms_by_case(terms.values, case_no, vocabulary)
-    return Cases(low, high, *case_terms, weight_scale=rule["weight_scale"])
+    return Cases(low, high, *case_terms, weight_scale=weight_scale)
 
 
 def refine_groups(
@@ -269,22 +290,29 @@ def refine_groups(
         ValueError: something is NULL or out of range.
     """
     rows = rows_of(cases, boxes, terms, attributes, thresholds, rules)
-    return struct_lists([_refined(*row) for row in rows], ["case_no", "group_no", "pattern"])
+    results = [
+        called(
+            _REFINE,
+            len(row[0]) if row[5]["effort"].as_py() == "fast" else None,
+            partial(_refined, *row),
+        )
+        for row in rows
+    ]
+    return struct_lists(results, ["case_no", "group_no", "pattern"])
 
 
 def _refined(
     cases: pa.ListScalar, boxes: pa.ListScalar, terms: pa.ListScalar, attributes: pa.ListScalar,
-    thresholds: pa.ListScalar, rules: pa.StructScalar,
+    thresholds: pa.ListScalar, rules: pa.StructScalar, kernels: Kernels,
 ) -> Ints:  # fmt: skip
-    from srsql.udfs.grouping import refine
-
     case_no, known, carriers, kind, told = by_first(uncopied(cases.values))
     carrier = carriers.astype(np.bool_)
     rule, qids = rules.as_py(), attributes.values
     theta_num, theta_den, attribute_of = fields(thresholds.values)
     positions = numbers(qids.field("place"))
+    of_cases, refine = (case_no, known, boxes, terms), kernels(_REFINE)
     group = refine.refine_groups(
-        _all_cases(case_no, known, boxes, terms, positions, len(theta_num), rule),
+        _all_cases(of_cases, positions, len(theta_num), rule["weight_scale"], kernels),
         attributes_of(qids),
         theta_num,
         theta_den,
@@ -303,7 +331,7 @@ def _refined(
             diversity=rule["diversity"],
             attribute_of=attribute_of,
             attribute_count=rule["attributes"],
-            threads=rule["threads"],
+            threads=_threads(kernels, rule["threads"]),
         ),
     )
     shown = np.full(int(group.max(initial=-1)) + 2, -1)  # the last one of cases without a group

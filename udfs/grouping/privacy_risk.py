@@ -18,7 +18,7 @@ after any exclusion that spares the carriers (Lemma 2 and its analogues).
 
 from __future__ import annotations
 
-from functools import cmp_to_key
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs.columns import Ints
 from srsql.udfs.compiled import leaf, njit
-from srsql.udfs.exact_search import NEAR, exact_order
+from srsql.udfs.exact_search import NEAR
 from srsql.udfs.grouping_problem import Terms
 
 VIEWS = 4
@@ -109,25 +109,26 @@ def set_base_risks(terms: Terms) -> None:
 
 def _distinct_floats(values: NDArray[np.float64], cases: Ints, terms: Terms) -> NDArray[np.float64]:
     """Floats for the plain risks of ``cases``, as equal and as ordered as the fractions."""
-
-    def rank(a: int, b: int) -> int:
-        return int(_rank_in_empty_group(cases[a], cases[b], terms))
-
-    order: list[int] = sorted(range(len(cases)), key=cmp_to_key(rank))
+    exact = [_exact_plain_risk(r, terms) for r in cases.tolist()]
+    order = sorted(range(len(exact)), key=exact.__getitem__)
     floats = np.empty_like(values)
     floats[order[0]] = values[0]
     for before, at in pairwise(order):
-        same = rank(before, at) == 0
+        same = exact[before] == exact[at]
         floats[at] = floats[before] if same else np.nextafter(floats[before], np.inf)
     return floats
 
 
-@njit()
-def _rank_in_empty_group(a: int, b: int, terms: Terms) -> int:
-    """-1, 0 or 1 as case ``a`` has less, equal or more PR than ``b`` where the group is empty."""
-    nums_a, dens_a = risk_fractions(a, terms)
-    nums_b, dens_b = risk_fractions(b, terms)
-    return int(exact_order(1, nums_a, dens_a, 1, nums_b, dens_b))
+def _exact_plain_risk(r: int, terms: Terms) -> Fraction:
+    """PR of case ``r`` in a group of at most k carriers that holds none of its terms, counted with
+    the case (see ``fraction``)."""
+    own = slice(terms.offsets[r], terms.offsets[r + 1])
+    eta = terms.eta[terms.terms[own]].tolist()
+    parts = [
+        Fraction(weight, max(most - weight, 0) + terms.weight_scale)
+        for weight, most in zip(terms.weights[own].tolist(), eta, strict=True)
+    ]
+    return sum(parts, Fraction(1))
 
 
 @leaf()

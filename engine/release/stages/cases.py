@@ -81,8 +81,13 @@ LOSABLE = Stage(
 
 
 def wait_for_kernels(request: Request, made: Made) -> Tables:
-    """Have them loaded, which was begun beside the stages before: from here on they are needed."""
-    made.loaded()
+    """Have them loaded, which was begun beside the stages before: from here on they are needed.
+
+    Where there are few cases, those that are not there are interpreted meanwhile; not so where
+    groups are refined in full, which takes fifty times as long.
+    """
+    cases = made.current.warehouse.value("SELECT count(*) FROM temp.main.srsql_profile")
+    made.loaded(None if request.model.refine == "full" else int(cases))
     return {}
 
 
@@ -104,6 +109,7 @@ KERNELS = Stage(
     "kernels (compiled on first use)",
     "The kernels are there, which were loaded beside the stages before.",
     wait_for_kernels,
+    reads="profile",
 )
 THRESHOLDS = Stage(
     "thresholds",

@@ -17,7 +17,8 @@ from srsql.engine.release.series import refresh_series_views
 from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
-from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out
+from srsql.engine.risk.singling_out import KERNELS, SOME_CASES, measure_singling_out
+from srsql.udfs.kernels import load_kernels
 
 
 def check(request: Request, made: Made) -> Tables:
@@ -82,6 +83,7 @@ AUDIT = Stage(
 def single_out(request: Request, made: Made) -> Tables:
     """Measure it on some cases."""
     current = made.current
+    load_kernels([KERNELS] if current.visible_dataset.rows else [])
     made.exposed = measure_singling_out(
         current.warehouse, current.visible_dataset, current.release_id, SOME_CASES
     )

@@ -29,8 +29,8 @@ class Made:
     series: Series
     ingestion_id: int
     """The data that it is made of."""
-    loaded: Callable[[], None]
-    """Waits for the kernels."""
+    loaded: Callable[[int | None], None]
+    """Waits for the kernels, as far as so many cases need them compiled."""
     draw: str
     """Text from which every random choice is derived."""
     terms: DisassociationParameters | None
