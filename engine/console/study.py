@@ -141,12 +141,12 @@ def demo_parts(made: Demo) -> Parts:
         for row in made.releases
     )
     yield Table("released", ["quarter", "cases", "groups", "withheld", "NIL", "DR"], rows)
-    yield from ("", f"Open in a browser: {made.reports[0]}", "", "Go on with:", "")
+    yield from ("", f"Open in a browser: {made.report}", "", "Go on with:", "")
     yield from (f"  {line}" for line in made.next_steps[:FIRST_STEPS])
     yield from ("", f"The warehouse is {made.db}. Ask it something by pasting this line:", "")
     yield from made.paste.split("\n")
-    yield from ("", "More pages, and more to try:", "")
-    yield from (f"  {line}" for line in (*made.reports[1:], *made.next_steps[FIRST_STEPS:]))
+    yield from ("", "More to try:", "")
+    yield from (f"  {line}" for line in made.next_steps[FIRST_STEPS:])
 
 
 def rules_of(options: dict[str, Any]) -> Rules:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from collections.abc import Callable
@@ -52,8 +53,8 @@ class Demo:
     releases: list[DemoRelease]
     audit: str
     """The verdict of the audit of the series, in one line."""
-    reports: list[str]
-    """HTML files: the last quarter, internal and public, and the series."""
+    report: str
+    """The HTML page of the last quarter, internal edition."""
     query: str
     paste: str
     next_steps: list[str]
@@ -96,14 +97,15 @@ def _made(
         Engine(db, wait=wait.seconds, progress=wait.told) as engine,
         engine.recorded("demo", told),
     ):
-        progress("ingesting")
-        engine.ingest(files, progress=progress)
-        engine.release.make_range(f"{FIRST}:{LAST}", k=K, seed=SEED, ids=ids, progress=progress)
-        releases = [_measured(engine, quarter) for quarter in quarters]
+        # each quarter is taken in while the one before is released
+        engine.release.make_range(
+            f"{FIRST}:{LAST}", sources=files, k=K, seed=SEED, ids=ids, progress=progress
+        )
+        releases = _released(engine)
         progress("auditing")
         audited = engine.audit.run(evidence=0)
         progress("reporting")
-        reports = _reports(engine, folder)
+        report = _report(engine, folder)
     statement = " ".join(QUERY.split())
     code = f"import duckdb; print(duckdb.connect({str(db)!r}, read_only=True).sql({statement!r}))"
     quoted = shlex.quote(code) if set(code) & set('"$`\\!') else f'"{code}"'
@@ -111,31 +113,28 @@ def _made(
         db=str(db),
         releases=releases,
         audit=_verdict(audited),
-        reports=reports,
+        report=report,
         query=QUERY + ";",
         paste=f"{shlex.quote(sys.executable)} -c {quoted}",
         next_steps=[
             f"srsql metrics --db {shlex.quote(str(db))} --quarter {LAST}",
             f"srsql audit --db {shlex.quote(str(db))}",
             f"srsql attack --db {shlex.quote(str(db))} --quarter {FIRST} --qid age=44 --qid sex=M",
-            f"srsql report --db {shlex.quote(str(db))} --quarter {FIRST} --public",
+            f"srsql report --db {shlex.quote(str(db))} --quarter {LAST} --public",
             f"srsql status --db {shlex.quote(str(db))}",
             "srsql release --help",
         ],
     )
 
 
-def _reports(engine: Engine, folder: Path) -> list[str]:
-    """Write the last quarter's two editions and the series' internal one."""
+def _report(engine: Engine, folder: Path) -> str:
+    """Write the page of the last quarter."""
     from srsql.engine.report.report import file_name, write_report
 
-    files = []
-    for quarter, public in ((LAST, False), (LAST, True), (None, False)):
-        made = engine.artifact.report(quarter, public=public)
-        file = folder / file_name(made)
-        write_report(made, file)
-        files.append(str(file))
-    return files
+    made = engine.artifact.report(LAST)
+    file = folder / file_name(made)
+    write_report(made, file)
+    return str(file)
 
 
 def _verdict(audited: Audit) -> str:
@@ -148,16 +147,17 @@ def _verdict(audited: Audit) -> str:
     )
 
 
-def _measured(engine: Engine, quarter: str) -> DemoRelease:
-    rows = engine.audit.metrics(quarter)
-    ratio = {(row.measure, row.scope): row.ratio or 0.0 for row in rows}
-    manifest = next(r for r in engine.status().releases if r["quarter"] == quarter)
-    groups = next(int(r.total or 0) for r in rows if r.measure == "dr")
-    return DemoRelease(
-        quarter=quarter,
-        cases=manifest["released_cases"],
-        groups=groups,
-        withheld=manifest["withheld_cases"],
-        nil=ratio["nil", "release"],
-        dr=ratio["dr", "without E"],
-    )
+def _released(engine: Engine) -> list[DemoRelease]:
+    """What the private manifests tell."""
+    found = engine.sql("SELECT r.private_manifest FROM srsql.release AS r ORDER BY r.quarter")
+    return [
+        DemoRelease(
+            quarter=told["quarter"],
+            cases=told["cases"]["released"],
+            groups=told["groups"],
+            withheld=told["cases"]["withheld"],
+            nil=told["metrics"]["nil (release)"],
+            dr=told["metrics"]["dr (without E)"],
+        )
+        for told in (json.loads(text) for (text,) in found)
+    ]
