@@ -87,6 +87,16 @@ def test_a_newcomers_question_is_answered_in_two_files_at_most_that_the_guides_n
         assert file in guides or Path(file).name in guides
 
 
+@pytest.mark.parametrize("guide", GUIDES)
+def test_every_file_that_a_guide_names_is_there(guide: str) -> None:
+    text = (ROOT / guide).read_text("utf-8")
+    named = set(re.findall(r"`((?:[\w.-]+/)+[\w-]+[.](?:py|sql|js|toml|md))`", text))
+    tops = (ROOT, ROOT / "engine", ROOT / "engine/release/stages")
+    missing = {name for name in named if not any((top / name).is_file() for top in tops)}
+    assert len(named) > 10
+    assert not missing
+
+
 def made(root: Path, **files: str) -> None:
     """A checkout of a few files; a double underscore of a name is a folder."""
     for name, text in files.items():
