@@ -33,7 +33,11 @@ PAGES = {
     "docs/notebooks/steward.ipynb": "notebooks/steward.md",
 }
 """Pages that docs/ does not hold as Markdown -> where they are on the site."""
-LEFT_OUT = ("docs/decisions/archive.md",)
+LEFT_OUT = (
+    "docs/decisions/archive.md",
+    "docs/examples/demo-2011Q4/README.md",
+    "docs/examples/demo-2011Q4/methods.md",
+)
 """Pages of the project that the site does not have (``exclude_docs`` of mkdocs.yml)."""
 OFFERED = (".ipynb", ".qmd")
 """Kinds of files that such a page offers as they are."""
