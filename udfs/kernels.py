@@ -219,6 +219,10 @@ class _Compilers:
             name, mark, done = job
             try:
                 self._compile(name, mark)
+            except BaseException:
+                with self._lock:
+                    self._at_work -= 1  # else nobody takes what is left in the queue
+                raise
             finally:
                 done.set_result(None)
 
@@ -235,7 +239,7 @@ class _Compilers:
             process = subprocess.Popen(
                 command_for(compile_here, name),
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                encoding="utf-8", env=os.environ | _FOR_COMPILING,
+                encoding="utf-8", errors="replace", env=os.environ | _FOR_COMPILING,
             )  # fmt: skip
             self._processes.append(process)
             try:

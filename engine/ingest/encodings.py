@@ -63,8 +63,6 @@ class OddLines:
 
     encoding: str
     """The encoding by which the file was read."""
-    is_declared: bool = False
-    """The dataset or a byte order mark says it."""
     numbers: array[int] = field(default_factory=lambda: array("q"))
     """Line numbers from 1, ascending."""
     sample: list[bytes] = field(default_factory=list)
@@ -161,8 +159,7 @@ class Cleaner:
 
     def _read_by(self, encoding: str) -> None:
         name = codecs.lookup(encoding).name
-        declared = self.marked or self._declared is not None
-        self.odd = OddLines(UTF_8 if name in ("utf-8", "utf-8-sig") else encoding, declared)
+        self.odd = OddLines(UTF_8 if name in ("utf-8", "utf-8-sig") else encoding)
         own = self.odd.encoding == UTF_8
         self._decoder = codecs.getincrementaldecoder(self.odd.encoding)(
             "surrogateescape" if own else "replace"
@@ -245,9 +242,6 @@ def _reads_ascii(encoding: str) -> bool:
 def need_fitting(file: str, odd: OddLines, lines: int, highest: float) -> None:
     """Refuse a file too many lines of which do not fit its encoding.
 
-    Where none is declared, a file that looks like cp1252 is read so, line by line where it is not
-    UTF-8: narratives have curly quotes. Its items are judged by their column (``FileColumns``).
-
     Args:
         file: the name of the file, for the message.
         odd: its lines that do not fit.
@@ -258,7 +252,7 @@ def need_fitting(file: str, odd: OddLines, lines: int, highest: float) -> None:
         IngestError: more of them are.
     """
     count = len(odd.numbers)
-    if count > highest * lines and (odd.is_declared or odd.likely() != "cp1252"):
+    if count > highest * lines:
         raise IngestError(
             f"{file}: {count:,} of {lines:,} lines ({count / lines:.1%}) are not "
             f"{odd.encoding} (the first is line {odd.numbers[0]}): {advice(odd)}; nothing was "

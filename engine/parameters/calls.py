@@ -122,8 +122,9 @@ def strict(
         @functools.wraps(call)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
             signature = inspect.signature(call)
-            known = {n: p for n, p in signature.parameters.items() if n != "self"}
-            open_ended = not objects and any(p.kind is p.VAR_KEYWORD for p in known.values())
+            own = {n: p for n, p in signature.parameters.items() if n != "self"}
+            known = {n: p for n, p in own.items() if p.kind is not p.VAR_KEYWORD}
+            open_ended = not objects and len(known) < len(own)
             named = {n: kwargs[n] for n in kwargs if n in owners}
             plain = {n: v for n, v in kwargs.items() if n not in owners}
             for name in () if open_ended else plain:

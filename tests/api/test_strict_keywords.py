@@ -151,6 +151,14 @@ def test_a_keyword_that_there_is_not_is_named(engine: Engine, name: str) -> None
     assert "no_such_keyword" in text
 
 
+@pytest.mark.parametrize("name", CALLS)
+def test_what_a_call_names_its_other_keywords_is_no_keyword(engine: Engine, name: str) -> None:
+    rest = [p.name for p in inspect.signature(CALLS[name]).parameters.values()
+            if p.kind is p.VAR_KEYWORD]  # fmt: skip
+    for keyword in rest:
+        refused(SrsqlError, attrgetter(name)(engine), **needed(CALLS[name]), **{keyword: 1})
+
+
 @pytest.mark.parametrize(
     ("error", "name", "given", "meant"),
     [

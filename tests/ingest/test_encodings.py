@@ -107,7 +107,8 @@ def test_a_byte_order_mark_counts_more_than_what_is_declared(put: Put) -> None:
     [
         ("cp932", JAPANESE, "cp932"), ("euc-jp", JAPANESE, "euc_jp"), ("gbk", CHINESE, "gb18030"),
         ("euc-kr", KOREAN, "euc_kr"), ("big5", TAIWANESE, "big5"),
-        ("utf-16-le", FRENCH, "utf-16-le"), ("utf-16-be", FRENCH, "utf-16-be"),
+        ("cp1252", FRENCH, "cp1252"), ("utf-16-le", FRENCH, "utf-16-le"),
+        ("utf-16-be", FRENCH, "utf-16-be"),
     ],
 )  # fmt: skip
 def test_a_file_in_another_encoding_is_refused_with_its_likely_name_and_the_key(
@@ -120,30 +121,6 @@ def test_a_file_in_another_encoding_is_refused_with_its_likely_name_and_the_key(
     assert "are not utf-8" in text
     assert "nothing was changed" in text
     assert warehouse.value("SELECT count(*) FROM srsql.ingestion") == 0
-
-
-def test_terms_in_cp1252_are_refused_where_it_is_not_declared(
-    put: Put, warehouse: Warehouse
-) -> None:
-    with pytest.raises(IngestError, match=r"200 of 200 values of column pt .* are not understood"):
-        put(table(FRENCH).encode("cp1252"))
-    assert warehouse.value("SELECT count(*) FROM srsql.ingestion") == 0
-
-
-NOTES = "id,age,pt,note\n" + "".join(f"{n},40,Rash,said “hot”, 38 °C\n" for n in range(200))
-
-
-def test_a_file_whose_narratives_alone_are_in_cp1252_is_taken_in_and_its_lines_are_counted(
-    put: Put,
-) -> None:
-    done = put(NOTES.replace("“hot”,", "“hot”").encode("cp1252"))
-    assert (done.files[0].loaded, done.files[0].odd_lines, done.files[0].rejected) == (200, 200, 0)
-    assert done.files[0].columns[-1].unread == 0
-
-
-def test_what_was_declared_is_not_guessed_anew(put: Put) -> None:
-    with pytest.raises(IngestError, match=r"200 of 201 lines .* are not utf-8"):
-        put(NOTES.encode("cp1252"), 'encoding = "utf-8"')
 
 
 def test_a_line_that_fits_no_encoding_is_counted_and_so_is_its_term(put: Put) -> None:
