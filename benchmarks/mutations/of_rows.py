@@ -98,14 +98,14 @@ def _text(file: str, old: str, new: str) -> Text:
 
 BOUNDS = [
     _of("bounds", "one quarter", "groups of k - 1", "grows groups to k - 1",
-        Attribute(f"engine.{STAGES}.thresholds:k_effective", less(1))),
+        Attribute(f"engine.{STAGES}.cases:k_effective", less(1))),
     _of("bounds", "by frequency", "effective k - 1", "keeps that groups had one case fewer than "
         "the least threshold needs",
-        Attribute(f"engine.{STAGES}.catalog:set_figures",
+        Attribute(f"engine.{STAGES}.tables:set_figures",
                   lambda function: lambda current, model, k, scale: function(
                       current, model, k - 1, scale))),
     _of("bounds", "terms", "effective k - 1 of terms", "says that groups had one case fewer",
-        Attribute(f"engine.{STAGES}.thresholds:k_effective", less(1))),
+        Attribute(f"engine.{STAGES}.cases:k_effective", less(1))),
     _of("bounds", "often", "thresholds are not bounds", "groups whatever the thresholds",
         Kernel("srsql_group_cases", loosened(5)), Kernel("srsql_group_patterns", loosened(4))),
     _of("bounds", "one quarter", "an attribute is not bounded", "bounds no indication",
@@ -128,9 +128,9 @@ BOUNDS = [
 
 THRESHOLDS = [
     _of("thresholds", "one quarter", "theta doubled", "applies twice the threshold",
-        Attribute(f"engine.{STAGES}.thresholds:apply_theta", doubled)),
+        Attribute(f"engine.{STAGES}.cases:apply_theta", doubled)),
     _of("thresholds", "terms", "theta of terms doubled", "keeps twice the threshold of terms",
-        Attribute(f"engine.{STAGES}.thresholds:apply_theta", doubled)),
+        Attribute(f"engine.{STAGES}.cases:apply_theta", doubled)),
     _of("thresholds", "by frequency", "half of the values are common", "leaves the more frequent "
         "half of the values without a threshold",
         _text("grouping/thresholds.sql", "WHEN r.place <= r.total // 10 THEN 1\n        WHEN",

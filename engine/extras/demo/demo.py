@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Callable
@@ -31,6 +30,16 @@ QUERY = """\
 SELECT g.drugname, r.pt, count(DISTINCT r.caseid) AS cases
 FROM released.drug AS g JOIN released.reac AS r USING (primaryid, quarter)
 GROUP BY ALL ORDER BY cases DESC, g.drugname, r.pt LIMIT 5"""
+
+
+FIGURES = """\
+SELECT r.quarter,
+       (r.private_manifest ->> '$.cases.released')::BIGINT,
+       (r.private_manifest ->> '$.groups')::BIGINT,
+       (r.private_manifest ->> '$.cases.withheld')::BIGINT,
+       (r.private_manifest ->> '$.metrics."nil (release)"')::DOUBLE,
+       (r.private_manifest ->> '$.metrics."dr (without E)"')::DOUBLE
+FROM srsql.release AS r ORDER BY r.quarter"""
 
 
 @dataclass(frozen=True)
@@ -149,15 +158,4 @@ def _verdict(audited: Audit) -> str:
 
 def _released(engine: Engine) -> list[DemoRelease]:
     """What the private manifests tell."""
-    found = engine.sql("SELECT r.private_manifest FROM srsql.release AS r ORDER BY r.quarter")
-    return [
-        DemoRelease(
-            quarter=told["quarter"],
-            cases=told["cases"]["released"],
-            groups=told["groups"],
-            withheld=told["cases"]["withheld"],
-            nil=told["metrics"]["nil (release)"],
-            dr=told["metrics"]["dr (without E)"],
-        )
-        for told in (json.loads(text) for (text,) in found)
-    ]
+    return [DemoRelease(*row) for row in engine.sql(FIGURES)]
