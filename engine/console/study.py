@@ -123,7 +123,7 @@ class Demo(Protocol):
     @property
     def audit(self) -> str: ...  # noqa: D102
     @property
-    def reports(self) -> Sequence[str]: ...  # noqa: D102
+    def report(self) -> str: ...  # noqa: D102
     @property
     def query(self) -> str: ...  # noqa: D102
     @property
