@@ -207,6 +207,7 @@ def clear_leftovers(con: duckdb.DuckDBPyConnection) -> None:
         for path in lake.folder.glob("*/*/quarter=*/*.parquet"):
             if named.fullmatch(path.name) and str(path.relative_to(lake.folder)) not in listed:
                 _remove(lake.folder, path)
+        _remove_empty(lake.folder)
     marker = read_marker(lake.folder)
     if marker is not None and marker[0] == lake.name and marker[1] < lake.changes:
         write_marker(lake.folder, lake.name, lake.changes)
@@ -233,6 +234,15 @@ def _remove(folder: Path, path: Path) -> None:
             (folder / above).rmdir()
         except OSError:
             return
+
+
+def _remove_empty(folder: Path) -> None:
+    """Remove the folders of periods, tables and datasets that a change made and put no file in."""
+    for level in ("*/*/quarter=*", "*/*", "*"):
+        for path in folder.glob(level):
+            if not path.relative_to(folder).parts[0].startswith("."):  # files under way
+                with suppress(OSError):
+                    path.rmdir()
 
 
 def _size(path: Path) -> int | None:
