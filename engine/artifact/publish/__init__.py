@@ -55,7 +55,7 @@ from srsql.engine.artifact.publish.tables import (
     staging,
 )
 from srsql.engine.artifact.verify.verify import verify
-from srsql.engine.catalog.releases import Release, key_of, released_terms, staleness
+from srsql.engine.catalog.releases import key_of, released_terms, staleness
 from srsql.engine.checks.secrets import need_published_pseudonyms
 from srsql.engine.errors import PublishError, UnsafeArtifactError, one_line
 from srsql.engine.measures import MeasureRow
@@ -379,17 +379,7 @@ def _plans(
         plans += plan_terms(dataset, release.schema, grouped=grouped)
     prove(warehouse, dataset, release, plans)
     if key is not None and dataset.rows:
-        k, _ = release_facts(warehouse, release)
-        shown = Release(
-            warehouse,
-            dataset,
-            dataset,
-            release.release_id,
-            release.series,
-            release.quarter,
-            release.schema,
-            k,
-        )
+        shown, _ = release_facts(warehouse, dataset, release)
         rows = next(plan.query for plan in plans if plan.name == dataset.report_table)
         need_published_pseudonyms(shown, rows, key)
     return plans

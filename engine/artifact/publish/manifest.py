@@ -49,7 +49,7 @@ from srsql.engine.artifact.format import (
     file_digest,
     sums_text,
 )
-from srsql.engine.catalog.releases import ReleasedTerms, not_released, released_terms
+from srsql.engine.catalog.releases import Release, ReleasedTerms, not_released, released_terms
 from srsql.engine.catalog.series import IMPORTED, ORIGINAL, PSEUDONYM
 from srsql.engine.errors import PublishError, printable
 from srsql.engine.models import MODELS
@@ -160,10 +160,14 @@ def public_facts(warehouse: Warehouse, release: PublishableRelease) -> dict[str,
     return {name: value for name, value in facts.items() if not name.endswith("_rows")}
 
 
-def release_facts(warehouse: Warehouse, release: PublishableRelease) -> tuple[int, dict[str, Any]]:
-    """k of a release, and its private manifest."""
+def release_facts(
+    warehouse: Warehouse, dataset: Dataset, release: PublishableRelease
+) -> tuple[Release, dict[str, Any]]:
+    """A release as checks take it, and its private manifest."""
     ((k, text),) = warehouse.rows(query("artifact/publish", "release_facts"), [release.release_id])
-    return k, json_of(text)
+    series, quarter, schema = release.series, release.quarter, release.schema
+    taken = Release(warehouse, dataset, dataset, release.release_id, series, quarter, schema, k)
+    return taken, json_of(text)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ from srsql.engine.artifact.format import (
 from srsql.engine.artifact.publish.manifest import PublishableRelease, release_facts
 from srsql.engine.catalog.datasets import normalized
 from srsql.engine.catalog.layout import Built, key_column, key_columns
-from srsql.engine.catalog.releases import NOT_IDS, Release
+from srsql.engine.catalog.releases import NOT_IDS
 from srsql.engine.checks import Evidence
 from srsql.engine.checks.lineage import Source, check_lineage, origins_of
 from srsql.engine.checks.published_text import accepted_ids, text_fault
@@ -202,17 +202,7 @@ def prove_texts(
     Raises:
         UnsafeArtifactError: a text holds what one value of one record would not.
     """
-    k, told = release_facts(warehouse, release)
-    shown = Release(
-        warehouse,
-        dataset,
-        dataset,
-        release.release_id,
-        release.series,
-        release.quarter,
-        release.schema,
-        k,
-    )
+    shown, told = release_facts(warehouse, dataset, release)
     evidence = Evidence(shown, not_ids=[*told.get(NOT_IDS, ()), *not_ids])
     if fault := text_fault(evidence):
         raise UnsafeArtifactError(f"{release.quarter} was not published: {fault}")

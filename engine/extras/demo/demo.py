@@ -30,8 +30,6 @@ QUERY = """\
 SELECT g.drugname, r.pt, count(DISTINCT r.caseid) AS cases
 FROM released.drug AS g JOIN released.reac AS r USING (primaryid, quarter)
 GROUP BY ALL ORDER BY cases DESC, g.drugname, r.pt LIMIT 5"""
-
-
 FIGURES = """\
 SELECT r.quarter,
        (r.private_manifest ->> '$.cases.released')::BIGINT,
