@@ -12,6 +12,8 @@ meant.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from threading import RLock
 from time import process_time
@@ -39,13 +41,18 @@ def interpreted(name: str) -> Any:
         return SimpleNamespace(**_names_of(import_module(name)))
 
 
-def limit_to(seconds: float) -> None:
-    """Let what is interpreted from now on end after so many seconds, whoever calls it.
+@contextmanager
+def limited_to(seconds: float) -> Iterator[None]:
+    """Let what is interpreted within end after so many seconds, whoever calls it.
 
     Searches raise ``TookLongError`` then. Seconds are those of this process: on a busy machine
     compiling takes longer, too.
     """
     _UNTIL[0] = process_time() + seconds
+    try:
+        yield
+    finally:
+        _UNTIL[0] = float("inf")
 
 
 class TookLongError(Exception):

@@ -131,8 +131,7 @@ def called(name: str, cases: int | None, call: Callable[[Callable[[str], Any]], 
         if _is_few(name, cases):
             from srsql.udfs import interpreted
 
-            interpreted.limit_to(SECONDS)
-            with suppress(interpreted.TookLongError):
+            with suppress(interpreted.TookLongError), interpreted.limited_to(SECONDS):
                 return call(interpreted.interpreted)
         load_kernels([name])
     return call(import_module)

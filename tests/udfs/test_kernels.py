@@ -197,6 +197,7 @@ def test_what_is_interpreted_for_too_long_is_called_again_compiled(
 
     assert kernels.called("some_kernel", 5, call) == ("module", 5)
     assert waited == ["some_kernel"]
+    assert interpreted.interpreted(search).as_int64(5) == 5, "others have no such limit"
 
 
 @pytest.mark.slow
