@@ -121,7 +121,9 @@ def by_counting(
     for chunk in cluster.chunks:
         for held in chunk:
             most.update({values[t] for t in held if t in values})
-    reached = {v for v, n in most.items() if any(n > cap(theta[v], g) for g in cluster.regions)}
+    reached = {
+        v for v, n in most.items() if any(min(n, g) > cap(theta[v], g) for g in cluster.regions)
+    }  # no region has more holders than rows
     return [
         _place(cluster, values, theta, value, _Told(told, hidden, reached, item_rows), m)
         for value in sorted(told.keys() | hidden.keys())
