@@ -13,7 +13,7 @@ import csv
 import io
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
@@ -98,15 +98,20 @@ def load_hierarchy(path: Path | Traversable) -> Hierarchy:
             a control character, a range on an inner node or one that is not a pair of numbers.
         OSError: the file cannot be read.
     """
-    text = read_text(path)
-    if path.name.lower().endswith(".toml"):
+    return _of_text(read_text(path), path.name.lower().endswith(".toml"))
+
+
+@lru_cache(maxsize=32)
+def _of_text(text: str, toml: bool) -> Hierarchy:
+    """One command reads the same declaration several times; large trees take a second each."""
+    if toml:
         nodes = toml_of(text).get("nodes", [])
         if not isinstance(nodes, list) or not all(isinstance(row, dict) for row in nodes):
             raise HierarchyError("key nodes must be [[nodes]] with node and parent")
-        rows = [{k: str(v) for k, v in row.items()} for row in nodes]
-    else:
-        rows = list(csv.DictReader(io.StringIO(text)))
-    return build_hierarchy(rows)
+        return build_hierarchy([{k: str(v) for k, v in row.items()} for row in nodes])
+    lines = filter(None, csv.reader(io.StringIO(text)))
+    header = next(lines, [])
+    return build_hierarchy([dict(zip(header, line, strict=False)) for line in lines])
 
 
 def build_hierarchy(rows: list[dict[str, str]]) -> Hierarchy:
@@ -139,6 +144,8 @@ def build_hierarchy(rows: list[dict[str, str]]) -> Hierarchy:
 
 
 def _range(node: str, row: dict[str, str]) -> tuple[Decimal | None, Decimal | None]:
+    if "low" not in row and "high" not in row:
+        return None, None
     low, high = (row.get("low") or "").strip(), (row.get("high") or "").strip()
     if not low and not high:
         return None, None

@@ -10,6 +10,7 @@ from importlib.resources.abc import Traversable
 from typing import Any, cast
 
 import duckdb
+import pyarrow as pa
 from sqlglot import exp
 
 from srsql.engine.catalog.layout import derived, term_placeholders
@@ -233,22 +234,22 @@ def _forget(warehouse: Warehouse, name: str) -> None:
 
 
 def _store_hierarchy(warehouse: Warehouse, dataset: str, attribute: str, tree: Hierarchy) -> None:
+    low, high = ([_decimal_text(value) for value in ends] for ends in (tree.low, tree.high))
+    nodes = {
+        "pre": list(range(len(tree.labels))),
+        "node": tree.labels,
+        "parent": [tree.labels[at] if at >= 0 else None for at in tree.parent],
+        "last": tree.last,
+        "depth": tree.depth,
+        "height": tree.height,
+        "leaf_count": tree.leaf_count,
+        "low": pa.array(low, pa.string()),
+        "high": pa.array(high, pa.string()),
+    }
+    named = {"dataset": dataset, "attribute": attribute}
     try:
-        warehouse.run_step(
-            "warehouse/register_nodes",
-            {
-                "dataset": dataset,
-                "attribute": attribute,
-                "node": list(tree.labels),
-                "parent": list(tree.parent),
-                "last": list(tree.last),
-                "depth": list(tree.depth),
-                "height": list(tree.height),
-                "leaf_count": list(tree.leaf_count),
-                "low": [_decimal_text(value) for value in tree.low],
-                "high": [_decimal_text(value) for value in tree.high],
-            },
-        )
+        with warehouse.given("srsql_given_node", nodes):
+            warehouse.run_step("warehouse/register_nodes", named)
     except duckdb.ConversionException:
         raise DatasetError(
             f"hierarchy of {attribute!r}: a range has more than 12 digits before the point"

@@ -7,9 +7,9 @@ missing, and ``rejects`` says why.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 
+import pyarrow as pa
 from sqlglot import exp
 
 from srsql.engine.catalog.datasets import known_term, normalized, trimmed
@@ -291,7 +291,9 @@ def fill_codes(warehouse: Warehouse, dataset: Dataset) -> None:
             rows += [(qid.name, code, None) for code in (tree.labels[0], *qid.missing)]
     rows += [(name, f"{code.strip()}.0", label) for name, code, label in rows if is_digits(code)]
     parts = {"qid": 0, "code": 1, "label": 2}
-    warehouse.run(code_table(), {name: [row[at] for row in rows] for name, at in parts.items()})
+    given = {name: pa.array([row[at] for row in rows], pa.string()) for name, at in parts.items()}
+    with warehouse.given("srsql_given_code", given):
+        warehouse.run(code_table())
     ambiguous = warehouse.rows(query("ingest/raw_tables", "ambiguous_codes"))
     if ambiguous:
         qid_name, code = ambiguous[0]
@@ -300,22 +302,18 @@ def fill_codes(warehouse: Warehouse, dataset: Dataset) -> None:
 
 def is_digits(code: str) -> bool:
     """Whether a code is an integer without a sign."""
-    return re.fullmatch("[0-9]+", code.strip()) is not None
+    digits = code.strip()
+    return digits.isascii() and digits.isdigit()
 
 
 def code_table() -> str:
-    """``srsql_code`` of three lists of equal length: $qid, $code (in any spelling), $label."""
-    texts = exp.DataType.build("VARCHAR[]", dialect="duckdb")
-    lists = [
-        exp.alias_(call("unnest", exp.cast(exp.Parameter(this=name), texts)), name)
-        for name in ("qid", "code", "label")
-    ]
+    """``srsql_code`` of the rows (qid, code in any spelling, label) that are given."""
     codes = exp.select(
         column("qid", "listed"),
         exp.alias_(normalized(column("code", "listed")), "code"),
         column("label", "listed"),
     ).distinct()
-    return create(temporary(CODE), codes.from_(exp.select(*lists).subquery("listed")), temp=True)
+    return create(temporary(CODE), codes.from_(temporary("srsql_given_code", "listed")), temp=True)
 
 
 def code_join(rows: exp.Select, qid: Qid, source: str) -> exp.Select:

@@ -38,52 +38,80 @@ INNER JOIN srsql.release AS r ON a.release_id = r.release_id
 INNER JOIN srsql.node AS n ON r.dataset = n.dataset AND a.attribute = n.attribute
 WHERE a.release_id = of_release AND a.kind = 'categorical';
 
--- What:    what every original node and every published node of a categorical QID have in common:
---          with phi(v) the node v, its ancestors and the root, IL_c(u, v) = apart / united.
+-- What:    the nodes above every original or published node of a categorical QID, itself and the
+--          root among them: phi(node).
 -- Inputs:  of_release; nodes of cases that it withheld count as well.
--- Outputs: position, own, published (preorder numbers), apart = |union| - |intersection|, united =
---          |union| of phi(own) and phi(published).
+-- Outputs: position, node, ancestor (preorder numbers), size = |phi(node)|.
+-- Source:  Wu 2022, section IV.C (phi); SPEC section 10.
+CREATE OR REPLACE MACRO srsql.node_path(of_release) AS TABLE
+WITH
+nodes AS (
+    SELECT o.position, o.low AS node FROM srsql.case_qid AS o WHERE o.release_id = of_release
+    UNION
+    SELECT g.position, g.low AS node FROM srsql.region AS g WHERE g.release_id = of_release
+    UNION
+    SELECT p.position, p.low AS node FROM srsql.perturbed AS p WHERE p.release_id = of_release
+),
+
+tree AS (
+    SELECT a.position, n.dataset, n.attribute, n.node AS label, n.pre, n.depth + 1 AS size
+    FROM srsql.attribute AS a
+    INNER JOIN srsql.release AS r ON a.release_id = r.release_id
+    INNER JOIN srsql.node AS n ON r.dataset = n.dataset AND a.attribute = n.attribute
+    WHERE a.release_id = of_release AND a.kind = 'categorical'
+)
+
+SELECT n.position, n.node, above.pre AS ancestor, own.size
+FROM nodes AS n
+INNER JOIN tree AS own ON n.position = own.position AND n.node = own.pre
+INNER JOIN srsql.hierarchy AS h
+    ON own.dataset = h.dataset AND own.attribute = h.attribute AND own.label = h.node
+INNER JOIN tree AS above ON own.position = above.position AND h.ancestor = above.label;
+
+-- What:    what original and published nodes of a categorical QID have in common: with phi(v) the
+--          node v, its ancestors and the root, IL_c(u, v) = apart / united.
+-- Inputs:  of_release; pairs(position, own, published): preorder numbers.
+-- Outputs: position, own, published, apart = |union| - |intersection|, united = |union| of phi(own)
+--          and phi(published).
+-- Source:  Wu 2022, section IV.C (IL_c); SPEC section 10.
+CREATE OR REPLACE MACRO srsql.node_distance_of(of_release, pairs) AS TABLE
+WITH paths AS MATERIALIZED (
+    SELECT p.position, p.node, p.ancestor, p.size FROM srsql.node_path(of_release) AS p
+)
+
+SELECT
+    p.position,
+    p.own,
+    p.published,
+    any_value(u.size) + any_value(v.size) - 2 * count(*) AS apart,
+    any_value(u.size) + any_value(v.size) - count(*) AS united
+FROM query_table(pairs) AS p
+INNER JOIN paths AS u ON p.position = u.position AND p.own = u.node
+INNER JOIN paths AS v
+    ON p.position = v.position AND p.published = v.node AND u.ancestor = v.ancestor
+GROUP BY p.position, p.own, p.published;
+
+-- What:    that of every original node and every published node.
+-- Inputs:  of_release; nodes of cases that it withheld count as well.
+-- Outputs: as above.
 -- Source:  Wu 2022, section IV.C (IL_c); SPEC section 10.
 CREATE OR REPLACE MACRO srsql.node_distance(of_release) AS TABLE
 WITH
-own AS (
-    SELECT DISTINCT o.position, o.low AS node
-    FROM srsql.case_qid AS o
-    WHERE o.release_id = of_release
-),
-
 published AS (
     SELECT g.position, g.low AS node FROM srsql.region AS g WHERE g.release_id = of_release
     UNION
     SELECT p.position, p.low AS node FROM srsql.perturbed AS p WHERE p.release_id = of_release
 ),
 
-paths AS (
-    SELECT n.position, n.pre AS node, a.pre AS ancestor
-    FROM srsql.release_node(of_release) AS n
-    INNER JOIN srsql.release_node(of_release) AS a
-        ON n.position = a.position AND a.pre <= n.pre AND n.last <= a.last
-),
-
-sizes AS (
-    SELECT p.position, p.node, count(*) AS size FROM paths AS p GROUP BY p.position, p.node
-),
-
-shared AS (
-    SELECT o.position, o.node AS own, p.node AS published, count(*) AS size
-    FROM own AS o
-    INNER JOIN paths AS u ON o.position = u.position AND o.node = u.node
-    INNER JOIN paths AS v ON u.position = v.position AND u.ancestor = v.ancestor
-    INNER JOIN published AS p ON v.position = p.position AND v.node = p.node
-    GROUP BY o.position, o.node, p.node
+every_pair AS (
+    SELECT DISTINCT o.position, o.low AS own, p.node AS published
+    FROM (
+        SELECT DISTINCT c.position, c.low
+        FROM srsql.case_qid AS c
+        WHERE c.release_id = of_release
+    ) AS o
+    INNER JOIN published AS p ON o.position = p.position
 )
 
-SELECT
-    s.position,
-    s.own,
-    s.published,
-    u.size + v.size - 2 * s.size AS apart,
-    u.size + v.size - s.size AS united
-FROM shared AS s
-INNER JOIN sizes AS u ON s.position = u.position AND s.own = u.node
-INNER JOIN sizes AS v ON s.position = v.position AND s.published = v.node;
+SELECT d.position, d.own, d.published, d.apart, d.united
+FROM srsql.node_distance_of(of_release, 'every_pair') AS d;

@@ -61,6 +61,10 @@ occurring AS (
     INNER JOIN srsql.region AS g
         ON g.release_id = of_release AND h.group_id = g.group_id AND h.position = g.position
     GROUP BY ALL
+),
+
+met AS (
+    SELECT DISTINCT v.position, v.own_low AS own, v.low AS published FROM occurring AS v
 )
 
 SELECT
@@ -79,7 +83,7 @@ SELECT
     END::DOUBLE AS loss
 FROM occurring AS v
 INNER JOIN srsql.attribute AS a ON a.release_id = of_release AND v.position = a.position
-LEFT JOIN srsql.node_distance(of_release) AS d
+LEFT JOIN srsql.node_distance_of(of_release, 'met') AS d
     ON v.position = d.position AND v.own_low = d.own AND v.low = d.published;
 
 -- What:    NIL*: the sum of IL* per case and QID.

@@ -101,6 +101,18 @@ class Release:
                 for n, label in enumerate(tree.labels)
             ],
         )  # fmt: skip
+        sql.rows("DELETE FROM srsql.hierarchy WHERE dataset = ?", [dataset])
+        sql.insert(
+            "srsql.hierarchy",
+            [
+                (dataset, name, label, above, len(qid.path(above)) - 1, qid.height(above),
+                 len(qid.leaves(above)))
+                for name, tree in trees_of.items()
+                for qid in [self.qids[int(name[1:])]]
+                for label in tree.labels
+                for above in qid.path(label)
+            ],
+        )  # fmt: skip
 
         def ends(q: int, value: Value) -> tuple[int | None, int | None]:
             if not isinstance(value, str):

@@ -1,7 +1,6 @@
--- Step: stores the nodes of one hierarchy ($dataset, $attribute), given by equally long lists in
---   preorder ($node, $parent as a preorder number or -1, $last, $depth, $height, $leaf_count, $low,
---   $high), and its closure with depth, height and leaf count of every ancestor.
--- Reads: nothing
+-- Step: stores the nodes of one hierarchy ($dataset, $attribute) and its closure with depth, height
+--   and leaf count of every ancestor: parent by parent, so that it costs as much as it has rows.
+-- Reads: temp.main.srsql_given_node (pre, node, parent, last, depth, height, leaf_count, low, high)
 -- Writes: srsql.node, srsql.hierarchy
 -- Source: SPEC section 4 (closure table; h(node), the longest path down to a leaf).
 
@@ -10,9 +9,7 @@ SELECT
     $dataset AS dataset,
     $attribute AS attribute,
     listed.node,
-    CASE
-        WHEN listed.parent >= 0 THEN list_extract($node::VARCHAR[], listed.parent + 1)
-    END AS parent,
+    listed.parent,
     listed.pre,
     listed.last,
     listed.depth,
@@ -20,33 +17,28 @@ SELECT
     listed.leaf_count,
     cast(listed.low AS DECIMAL(18, 6)) AS low,
     cast(listed.high AS DECIMAL(18, 6)) AS high
-FROM (
-    SELECT
-        unnest(range(len($node::VARCHAR[]))) AS pre,
-        unnest($node::VARCHAR[]) AS node,
-        unnest($parent::BIGINT[]) AS parent,
-        unnest($last::BIGINT[]) AS last,
-        unnest($depth::INTEGER[]) AS depth,
-        unnest($height::INTEGER[]) AS height,
-        unnest($leaf_count::INTEGER[]) AS leaf_count,
-        unnest($low::VARCHAR[]) AS low,
-        unnest($high::VARCHAR[]) AS high
-) AS listed;
+FROM temp.main.srsql_given_node AS listed;
 
 INSERT INTO srsql.hierarchy
+WITH RECURSIVE own AS (
+    SELECT n.* FROM srsql.node AS n WHERE n.dataset = $dataset AND n.attribute = $attribute
+),
+
+closure (node, ancestor, above) AS (
+    SELECT own.node, own.node AS ancestor, own.parent AS above FROM own
+    UNION ALL
+    SELECT closure.node, own.node AS ancestor, own.parent AS above
+    FROM closure
+    INNER JOIN own ON closure.above = own.node
+)
+
 SELECT
-    node.dataset,
-    node.attribute,
-    node.node,
-    above.node AS ancestor,
-    above.depth,
-    above.height,
-    above.leaf_count
-FROM srsql.node AS node
-INNER JOIN srsql.node AS above
-    ON
-        node.dataset = above.dataset
-        AND node.attribute = above.attribute
-        AND above.pre <= node.pre
-        AND node.last <= above.last
-WHERE node.dataset = $dataset AND node.attribute = $attribute;
+    $dataset AS dataset,
+    $attribute AS attribute,
+    closure.node,
+    closure.ancestor,
+    own.depth,
+    own.height,
+    own.leaf_count
+FROM closure
+INNER JOIN own ON closure.ancestor = own.node;
