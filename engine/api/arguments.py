@@ -207,6 +207,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "group_column": Argument("Column that tells the groups", "group_id, if there"),
     "columns": Argument(takes=Instance((Mapping,), "names with columns, such as {'age': 'Alter'}")),
     "separator": Argument("Stands between the values of a field"),
+    "suppressed": Argument("Text, such as *, that all quasi-identifiers of a suppressed row show"),
     "supersede": Argument("Import the quarter anew; the old one stays known"),
     # metrics
     "metrics.public": Argument("What anybody can measure, from released data only"),

@@ -308,11 +308,14 @@ class AuditCalls(CallableCalls):
             table.supersede,
             table.max_unpacked,
             table.columns or {},
+            table.suppressed,
         )
         given = dataset or self._context.usual
         with self.warehouse.guarded():
             if table.columns and given is None:
-                schema = mapped_dataset(self.warehouse, request.path, table.columns)
+                schema = mapped_dataset(
+                    self.warehouse, request.path, table.columns, table.suppressed
+                )
             else:
                 schema = self._context.dataset(dataset)
             named = str(given or ("--map" if table.columns else schema.name))

@@ -74,6 +74,7 @@ class ForeignTable(Options):
     originals: Name = None
     group_column: Word = None
     separator: str = ";"
+    suppressed: Word = None
     supersede: bool = False
     max_unpacked: Word = None
     columns: Mapping[str, str] | None = None

@@ -87,6 +87,9 @@ class AuditRow:
     assumed of all; empty for somebody else's, which promises nothing known."""
     targets: str
     """``originals``: the cases' raw values; ``cells``: every value that the regions tell apart."""
+    suppressed: int
+    """Rows of somebody else's table that were declared suppressed, and are judged as if they were
+    not published."""
     k: int
     alpha: str | None
     """As an exact fraction; None if ``ss`` is not evaluated."""
@@ -572,6 +575,7 @@ def _row(warehouse: Warehouse, subject: Subject, scope: str, facts: dict[str, An
         not_evaluated=subject.not_evaluated,
         undefended=subject.undefended,
         targets="originals" if subject.originals else "cells",
+        suppressed=subject.suppressed,
         k=subject.k,
         alpha=str(subject.alpha) if "ss" in subject.attacks else None,
         groups=groups,

@@ -86,6 +86,8 @@ class Subject:
     """Whether whoever left it hides among k: every later version took whole groups out."""
     known: tuple[int, ...] | None = None
     """Positions of the quasi-identifiers that the attacker knows; None: all of them."""
+    suppressed: int = 0
+    """Rows of somebody else's table that were declared suppressed."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ def plan(
         reported = options.quarter in (None, quarter) and (
             options.releases is None or release_id in options.releases
         )
-        known: tuple[Any, ...] = (True, True)
+        known: tuple[Any, ...] = (True, True, 0, 0)
         if reported:
             (known,) = warehouse.rows(
                 query("audit/plan", "known_facts"), {"release_id": release_id}
@@ -199,9 +201,10 @@ def plan(
             since=tuple(other[0] for other in rows if newer and other[0] >= newer[0][0]),
             claims_erasure=bool(newer) and all(other[-1] for other in newer),
             known=options.known,
+            suppressed=known[3],
         )
         if subject.reported:
-            _check_bounds(subject)
+            _check_bounds(subject, thetas=options.theta is not None or not known[2])
         subjects.append(subject)
     return subjects
 
@@ -218,14 +221,20 @@ def _check(options: AuditOptions) -> None:
         raise AuditError(f"--alpha {options.alpha}: give a share between 0 and 1")
 
 
-def _check_bounds(subject: Subject) -> None:
-    if subject.k < 1:
-        raise AuditError(f"the release of {subject.quarter} tells no k: give --k")
-    if "ss" in subject.attacks and subject.alpha is None:
-        raise AuditError(
-            f"the release of {subject.quarter} tells no alpha: give --alpha, or leave ss out of "
-            "--attacks"
-        )
+def _check_bounds(subject: Subject, *, thetas: bool) -> None:
+    """Refuse a release that lacks bounds to judge by, naming all of them.
+
+    Args:
+        subject: the release.
+        thetas: whether the thresholds of its values are known.
+    """
+    told = {"k": ("--k", subject.k >= 1), "thresholds": ("--theta", thetas)}
+    if "ss" in subject.attacks:
+        told["alpha"] = ("--alpha (or leave ss out of --attacks)", subject.alpha is not None)
+    lacking = [(f"no {name}", option) for name, (option, known) in told.items() if not known]
+    if lacking:
+        bounds, options = (" and ".join(listed) for listed in zip(*lacking, strict=True))
+        raise AuditError(f"the release of {subject.quarter} tells {bounds}: give {options}")
 
 
 @contextmanager
@@ -398,8 +407,6 @@ def _fill_bounds(warehouse: Warehouse, subject: Subject, policy: ThetaPolicy | N
             f"the catalog lacks thresholds of the release of {subject.quarter}: release it in "
             "another --series"
         )
-    if policy is None and warehouse.value(query("audit/plan", "unknown_thresholds"), own):
-        raise AuditError(f"the release of {subject.quarter} tells no thresholds: give --theta")
     alpha = subject.alpha if subject.alpha is not None else Fraction(1)
     warehouse.run(
         query("audit/plan", "create_bounds"),

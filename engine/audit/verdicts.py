@@ -333,6 +333,7 @@ def _row(subject: Subject, verdict: Verdict, perturbed: tuple[str, ...]) -> Audi
         not_evaluated=tuple(a for a in subject.not_evaluated if a not in verdict.attacks),
         undefended=subject.undefended,
         targets="originals" if subject.originals else "cells",
+        suppressed=subject.suppressed,
         k=subject.k,
         alpha=str(subject.alpha) if "ss" in verdict.attacks else None,
         groups=verdict.groups,

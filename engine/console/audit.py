@@ -269,6 +269,8 @@ def _notes(rows: list[AuditRow]) -> Iterator[str]:
                 f"{row.quarter}: {row.qid_bounding:,} old cases have a region that does not cover "
                 "all their earlier ones (informative)"
             )
+        if row.suppressed:
+            yield f"{row.quarter}: {suppressed_text(row.suppressed)}"
         if row.targets == "cells":
             yield f"{row.quarter}: without originals, judged for every value the regions tell apart"
 
@@ -297,6 +299,14 @@ def _text(value: Any, unknown: str) -> str:
     return str(value)
 
 
+def suppressed_text(rows: int) -> str:
+    """What it means that rows were declared suppressed."""
+    return (
+        f"rows declared suppressed, judged as if they were not published: {rows:,}. What they "
+        "still show belongs, as anybody can see, to those whom no other row fits"
+    )
+
+
 def imported_lines(found: ImportedRelease) -> Iterator[str]:
     """What became of an import."""
     known = "with their raw quasi-identifiers" if found.originals else "without originals"
@@ -305,6 +315,8 @@ def imported_lines(found: ImportedRelease) -> Iterator[str]:
         f"{found.rows:,} rows, {found.cases:,} cases ({found.new_cases:,} new) in "
         f"{found.groups:,} groups, {known}"
     )
+    if found.suppressed:
+        yield f"  {suppressed_text(found.suppressed)}"
     yield f"  {found.ss_cases:,} cases with substantially many values"
     for name, read in found.quasi_identifiers.items():
         yield f"  an attacker may know {name}: {read}"

@@ -208,3 +208,76 @@ def test_a_text_that_names_no_column_is_refused(german: Path, given: tuple[str, 
     answer = run(german.parent, "import-release", german, "--quarter", "1", *given)
     assert answer.code == 2
     assert "--map takes NAME=COLUMN" in answer.err
+
+
+SUPPRESSED = """case;age;sex;zip;diagnosis
+1;20-50;F;81***;Flu
+2;20-50;F;81***;Cold
+3;*;*;*;HIV
+4;20-50;F;81***;Gout
+5;20-50;*;81***;Acne
+6;20-50;*;81***;Flu
+"""
+NAMED = ["--map", "case=case", "--map", "age=age", "--map", "sex=sex", "--map", "zip=zip"]
+
+
+@pytest.fixture
+def suppressing(tmp_path: Path) -> Path:
+    file = tmp_path / "out.csv"
+    file.write_text(SUPPRESSED, encoding="utf-8")
+    return file
+
+
+def test_rows_declared_suppressed_are_left_out_and_told(suppressing: Path) -> None:
+    folder = suppressing.parent
+    named = [*NAMED, "--map", "term=diagnosis"]
+    judged = ["audit", "--k", 2, "--theta", "1/2"]
+    assert run(folder, "import-release", suppressing, "--quarter", "2024", *named).code == 0
+    assert run(folder, *judged).code == 1
+    again = [*named, "--suppressed", " * ", "--supersede"]
+    answer = run(folder, "import-release", suppressing, "--quarter", "2024", *again)
+    assert "5 rows, 5 cases (5 new) in 2 groups" in answer.out
+    assert "not published: 1." in answer.out
+    other = [*named, "--suppressed", "*", "--series", "other"]
+    assert run(folder, "import-release", suppressing, "--quarter", "2024", *other).code == 0
+    answer = run(folder, *judged, "--series", "other")
+    assert answer.code == 0, answer.out
+    assert "2024: rows declared suppressed, judged as if they were not published: 1." in answer.out
+    with Engine(folder / "w.duckdb") as engine:
+        (row, *_) = engine.audit.run(series="other", k=2, theta="1/2").rows
+    assert row.suppressed == 1
+
+
+def test_what_stands_for_a_suppressed_row_must_not_be_blank(suppressing: Path) -> None:
+    found = run(
+        suppressing.parent, "import-release", suppressing, "--quarter", "1", *NAMED,
+        "--suppressed", " ",
+    )  # fmt: skip
+    assert found.code == 2
+    assert "--suppressed is blank" in found.err
+
+
+def test_cases_are_counted_without_a_column_of_sensitive_values(suppressing: Path) -> None:
+    found = run(suppressing.parent, "import-release", suppressing, "--quarter", "2024", *NAMED)
+    assert "6 rows, 6 cases (6 new) in 3 groups" in found.out
+
+
+def test_all_columns_that_are_missing_are_told_at_once_with_those_there_are(
+    suppressing: Path,
+) -> None:
+    table = suppressing.with_name("commas.csv")
+    table.write_text(SUPPRESSED.replace(";", ","), encoding="utf-8")
+    found = run(suppressing.parent, "import-release", table, "--quarter", "2024", "--dataset",
+                "vaers")  # fmt: skip
+    assert found.code == 2
+    for text in ("vaers_id for the case id", "for the QID state", "case, age, sex, zip, diagnosis"):
+        assert text in found.err
+    assert "for the QID age" not in found.err
+
+
+def test_all_bounds_that_are_missing_are_told_at_once(suppressing: Path) -> None:
+    folder = suppressing.parent
+    named = [*NAMED, "--map", "term=diagnosis"]
+    run(folder, "import-release", suppressing, "--quarter", "2024", *named)
+    found = run(folder, "audit", "--attacks", "b,ss")
+    assert "no k and no thresholds and no alpha: give --k and --theta and --alpha" in found.err

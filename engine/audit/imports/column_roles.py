@@ -182,7 +182,7 @@ def match_columns(
     Raises:
         ImportReleaseError: a column is missing, or a name is in the header twice.
     """
-    search = _Search(dataset, file, header, original)
+    search = _Search(dataset, file, header, original, [])
     group = None
     if not original:
         group = search.find((group_column or GROUP,))
@@ -190,13 +190,19 @@ def match_columns(
             raise ImportReleaseError(
                 f"{file}: no column {group_column!r} (--group-column) in its header"
             )
-    return ColumnRoles(
+    roles = ColumnRoles(
         case=search.need("case id", search.spellings(dataset.report_table, dataset.case_id)),
         period=search.find(PERIODS),
         group=group,
         qids=tuple(search.qid_columns(p, qid) for p, qid in enumerate(dataset.qid)),
         sensitive=() if original else tuple(search.sensitive_columns()),
     )
+    if search.missing:
+        raise ImportReleaseError(
+            f"{file}: no column {'; no '.join(search.missing)}; its header has "
+            f"{', '.join(header)}: give --map NAME=COLUMN for each, or the right --dataset"
+        )
+    return roles
 
 
 @dataclass(frozen=True)
@@ -207,6 +213,8 @@ class _Search:
     file: str
     header: tuple[str, ...]
     original: bool
+    missing: list[str]
+    """What was looked for and is not there, all of which one message tells."""
 
     def spellings(self, table: str, name: str) -> tuple[str, ...]:
         """A declared column's name and its aliases."""
@@ -225,15 +233,12 @@ class _Search:
         return None
 
     def need(self, what: str, spellings: Iterable[str]) -> int:
-        """The place of a column without which the table cannot be read."""
+        """The place of a column without which the table cannot be read; 0 if it is missing."""
         names = list(dict.fromkeys(spellings))
         found = self.find(names)
         if found is None:
-            raise ImportReleaseError(
-                f"{self.file}: no column {' or '.join(names)} for the {what} in its header: "
-                "is line 1 the header, and the dataset the right one?"
-            )
-        return found
+            self.missing.append(f"{' or '.join(names)} for the {what}")
+        return found or 0
 
     def qid_columns(self, position: int, qid: Qid) -> QidColumns:
         """Two columns of bounds where the header has them, else one column of values."""

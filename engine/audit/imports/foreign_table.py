@@ -78,6 +78,8 @@ class ForeignFile:
     """What the texts of a Parquet file may take."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """Name -> column of the file, where the header has other names than the dataset."""
+    suppressed: str | None = None
+    """What every quasi-identifier of a row shows that is not taken, in any case."""
 
     @property
     def parquet(self) -> bool:
@@ -97,6 +99,8 @@ class ForeignTable:
     sha256: str
     rows: int
     """Rows of the period."""
+    suppressed: int
+    """Those beside them that are declared suppressed."""
     unread: tuple[str, ...]
     """Columns that have no role."""
 
@@ -134,6 +138,7 @@ def read_table(
     if parquet:
         _refuse_lists(warehouse, name, extracted.path, roles)
     statements = TableStatements(dataset, file, records, roles)
+    suppressed = warehouse.value(statements.suppressed_rows()) if file.suppressed else 0
     warehouse.run(statements.parsed())
     refuse_fault(warehouse, name, query("audit/imports", "first_fault", row=file.table("parsed")))
     warehouse.run(statements.rows())
@@ -147,7 +152,7 @@ def read_table(
         )
     drop_temporary(warehouse, file.table("parsed"), records.table)
     unread = [n for place, n in enumerate(records.names, start=1) if place not in roles.places]
-    return ForeignTable(name, extracted.sha256, rows, tuple(unread))
+    return ForeignTable(name, extracted.sha256, rows, suppressed, tuple(unread))
 
 
 def read_file(
@@ -266,6 +271,21 @@ class TableStatements:
         rows = rows.select(aliased(fault, "fault"))
         return create(exp.to_table(self.file.table("parsed")), rows, temp=True)
 
+    def suppressed_rows(self) -> str:
+        """How many records of the period are declared suppressed."""
+        rows = exp.select("count(*)").from_(temporary(self.records.table))
+        rows = rows.where("line > 1", self._suppressed())
+        if self.roles.period is not None:
+            rows = rows.where(trimmed(field_at(self.roles.period)).eq(text_of(self.file.quarter)))
+        return rows.sql(dialect="duckdb")
+
+    def _suppressed(self) -> exp.Expression:
+        """Whether all quasi-identifiers of a record show what stands for a suppressed one."""
+        shown = normalized(text_of(str(self.file.suppressed)))
+        ends = {place for c in self.roles.qids for place in (c.low, c.high) if place}
+        alike = [normalized(field_at(place)).eq(shown.copy()) for place in sorted(ends)]
+        return call("coalesce", exp.and_(*alike), exp.false())
+
     def rows(self) -> str:
         """``..._row`` from ``..._parsed``."""
         rows = exp.select("p.line", "p.case_id", "p.group_label").from_(self._parsed())
@@ -333,6 +353,8 @@ class TableStatements:
         rows = exp.select("line", aliased(field_at(self.roles.case), "case text"))
         rows = rows.from_(temporary(self.records.table)).where("line > 1")
         rows = rows.where(exp.NullSafeNEQ(this=column("fault"), expression=text_of("blank line")))
+        if self.file.suppressed:
+            rows = rows.where(exp.not_(self._suppressed()))
         if self.roles.period is not None:
             period = trimmed(field_at(self.roles.period))
             fault = fault.when(is_null(period), text_of("no period"))

@@ -103,6 +103,8 @@ class ImportedRelease:
     """What an attacker may know, and how its column was read."""
     sensitive: list[str]
     """What an attacker may infer; none: an audit counts candidates alone."""
+    suppressed: int
+    """Rows declared suppressed, which are not among them."""
     unread: list[str]
     """Columns of the released table that stand for nothing of the dataset."""
 
@@ -125,6 +127,8 @@ class ImportRequest:
     """What the texts of a Parquet file may take, such as ``20GB``."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """Name -> column of the files, where they are called otherwise than in the dataset."""
+    suppressed: str | None = None
+    """What every quasi-identifier of a suppressed row shows; such a row is not registered."""
 
 
 def import_release(
@@ -188,6 +192,8 @@ def _checked(request: ImportRequest) -> ImportRequest:
         raise ImportReleaseError("the period is blank: give a label such as 2011Q4")
     if not request.separator:
         raise ImportReleaseError("--separator is empty: give what stands between two values")
+    if request.suppressed is not None and not request.suppressed.strip():
+        raise ImportReleaseError("--suppressed is blank: give what such a row shows, as in '*'")
     for path in (request.path, *([request.originals] if request.originals else [])):
         if not path.is_file():
             raise ImportReleaseError(f"{path}: no such file")
@@ -219,6 +225,7 @@ def _read_released(
         request.separator,
         request.max_unpacked,
         request.columns,
+        request.suppressed,
     )
     released = read_table(warehouse, dataset, file, folder)
     warehouse.run_step("audit/import_rows")
@@ -306,6 +313,7 @@ def _counts(
         originals=original is not None,
         quasi_identifiers={qid.name: _read_as(dataset, qid) for qid in dataset.qid},
         sensitive=attribute_names(dataset),
+        suppressed=released.suppressed,
         unread=list(released.unread),
     )
 
@@ -345,7 +353,7 @@ def _store_manifest(
             "new": imported.new_cases,
             "old": imported.cases - imported.new_cases,
         },
-        "reports": {"released": imported.rows},
+        "reports": {"released": imported.rows, "suppressed": imported.suppressed},
         "groups": imported.groups,
     }
     warehouse.run(

@@ -74,13 +74,16 @@ Nodes = list[tuple[str, str, str | None, None, None]]
 """Rows of a hierarchy: quasi-identifier, node, parent, no range."""
 
 
-def mapped_dataset(warehouse: Warehouse, path: Path, columns: Mapping[str, str]) -> Dataset:
+def mapped_dataset(
+    warehouse: Warehouse, path: Path, columns: Mapping[str, str], suppressed: str | None = None
+) -> Dataset:
     """The dataset that names make; the one that is registered already, if it has the same names.
 
     Args:
         warehouse: where the file is read and the dataset may be known.
         path: the released table, whose values tell what is not known of its columns.
         columns: name -> column of the file.
+        suppressed: what a suppressed row shows, which is no value.
 
     Raises:
         ImportReleaseError: no name is a quasi-identifier, a column is not there, or a category has
@@ -103,7 +106,7 @@ def mapped_dataset(warehouse: Warehouse, path: Path, columns: Mapping[str, str])
             _, records = read_file(warehouse, ",", file, folder)
             header = renamed(columns, path.name, records.names)
             for name in qids:
-                found.append(_declared(warehouse, path.name, name, header, nodes))
+                found.append(_declared(warehouse, path.name, name, header, nodes, suppressed))
         finally:
             drop_temporary(warehouse, RECORD)
     lines = [
@@ -144,7 +147,12 @@ def _without_end(name: str) -> str:
 
 
 def _declared(
-    warehouse: Warehouse, file: str, name: str, header: tuple[str, ...], nodes: Nodes
+    warehouse: Warehouse,
+    file: str,
+    name: str,
+    header: tuple[str, ...],
+    nodes: Nodes,
+    suppressed: str | None,
 ) -> str:
     """The declaration of a quasi-identifier as TOML; the nodes of a category go to ``nodes``."""
     dataset = load_dataset(_SHIPPED)
@@ -162,28 +170,31 @@ def _declared(
         raise ImportReleaseError(f"{file}: --map names {name}_low or {name}_high alone: give both")
     places = [header.index(end) + 1 for end in ends]
     facts = [
-        warehouse.rows(query("audit/imports", "numbers_of_column"), _asked(place, INTERVAL))[0]
+        warehouse.rows(
+            query("audit/imports", "numbers_of_column"), _asked(place, suppressed, INTERVAL)
+        )[0]
         for place in places
     ]
     if any(known for known, _, _ in facts) and not any(others for _, others, _ in facts):
         digits = max(decimals or 0 for _, _, decimals in facts)
         step = Decimal(1).scaleb(-min(digits, 6))
         return _qid_text(name, kind="numeric", domain="observed", granularity=str(step))
-    values = _values(warehouse, file, name, places[0])
+    values = _values(warehouse, file, name, _asked(places[0], suppressed))
     nodes.append((name, ROOT, None, None, None))
     nodes += [(name, value, ROOT, None, None) for value in values]
     return _qid_text(name, kind="categorical", hierarchy=f"{name}.csv")
 
 
-def _asked(place: int, interval: str | None = None) -> dict[str, Any]:
+def _asked(place: int, suppressed: str | None, interval: str | None = None) -> dict[str, Any]:
     """What the statements on the texts of a column take."""
-    told = {"place": place, "space": SPACE, "wildcards": list(WILDCARDS)}
+    nothing = [*WILDCARDS, *([suppressed.strip().upper()] if suppressed else [])]
+    told = {"place": place, "space": SPACE, "wildcards": nothing}
     return told | ({"interval": interval} if interval else {"most": MOST_VALUES + 1})
 
 
-def _values(warehouse: Warehouse, file: str, name: str, place: int) -> list[str]:
+def _values(warehouse: Warehouse, file: str, name: str, asked: dict[str, Any]) -> list[str]:
     """The values of a category, each spelling of one term once."""
-    found = warehouse.rows(query("audit/imports", "values_of_column"), _asked(place))
+    found = warehouse.rows(query("audit/imports", "values_of_column"), asked)
     if len(found) > MOST_VALUES:
         raise ImportReleaseError(
             f"{file}: {name} has more than {MOST_VALUES:,} values and is no number: write a "

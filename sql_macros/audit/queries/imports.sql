@@ -135,7 +135,7 @@ SELECT
     count(DISTINCT m.group_id) AS groups,
     count(*) FILTER (WHERE t.is_ss) AS ss_cases
 FROM srsql.member AS m
-INNER JOIN srsql.case_flag AS t ON m.release_id = t.release_id AND m.case_no = t.case_no
+LEFT JOIN srsql.case_flag AS t ON m.release_id = t.release_id AND m.case_no = t.case_no
 WHERE m.release_id = $release_id;
 
 -- name: store_manifest

@@ -30,15 +30,27 @@ WHERE
 ORDER BY r.quarter, r.release_id;
 
 -- name: known_facts
--- Of a release: whether raw quasi-identifiers of its cases are known, and whether ss cases are.
--- Asked release by release, so that no more than its first rows are read.
+-- Of a release: whether raw quasi-identifiers of its cases are known, and whether ss cases are; how
+-- many of its terms have no known threshold, as in somebody else's release; and how many rows of it
+-- somebody declared suppressed. Asked release by release, so that no more than its first rows are
+-- read.
 SELECT
     EXISTS (SELECT 1 FROM srsql.case_qid AS q WHERE q.release_id = $release_id)
     OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = $release_id)
         AS knows_originals,
     EXISTS (SELECT 1 FROM srsql.case_flag AS t WHERE t.release_id = $release_id)
     OR NOT EXISTS (SELECT 1 FROM srsql.member AS m WHERE m.release_id = $release_id)
-        AS knows_ss_cases;
+        AS knows_ss_cases,
+    (
+        SELECT count(*)
+        FROM srsql.threshold AS t
+        WHERE t.release_id = $release_id AND t.theta_den = 0
+    ) AS unknown_thresholds,
+    (
+        SELECT coalesce(json_value(r.private_manifest, '$.reports.suppressed')::BIGINT, 0)
+        FROM srsql.release AS r
+        WHERE r.release_id = $release_id
+    ) AS suppressed;
 
 -- name: terms_without_threshold
 -- How many terms that cases of a release have are not among its thresholds.
@@ -49,12 +61,6 @@ WITH without_threshold AS (
 )
 
 SELECT count(*) AS terms FROM without_threshold;
-
--- name: unknown_thresholds
--- How many terms of a release have no known threshold, as in somebody else's release.
-SELECT count(*) AS terms
-FROM srsql.threshold AS t
-WHERE t.release_id = $release_id AND t.theta_den = 0;
 
 -- name: create_terms
 -- The terms of a release, for a policy that gives them thresholds.
