@@ -481,7 +481,7 @@ def test_csv_and_parquet_in_any_order_of_rows_give_what_python_makes_of_them(
         counted = {case: len(some) for case, some in held.items()}
         mean = sum(counted.values()) / len(counted)
         variance = sum((n - mean) ** 2 for n in counted.values()) / len(counted)
-        sizes = {str(case): some for case, some in held.items() if some}
+        sizes = {str(case): {t.lower() for t in some} for case, some in held.items() if some}
         found = {case: set(terms) for case, terms in engine.sql(
             "SELECT m.case_id, list(t.term) FROM srsql.member AS m "
             "INNER JOIN srsql.case_term AS c USING (release_id, case_no) "
