@@ -244,7 +244,7 @@ def test_rows_declared_suppressed_are_left_out_and_told(suppressing: Path) -> No
     assert answer.code == 0, answer.out
     assert "2024: rows declared suppressed, judged as if they were not published: 1." in answer.out
     with Engine(folder / "w.duckdb") as engine:
-        (row, *_) = engine.audit.run(series="other", k=2, theta="1/2").rows
+        (row, *_) = engine.audit.run(series="other", k=2, theta="1/2").releases
     assert row.suppressed == 1
 
 
