@@ -23,6 +23,15 @@ NAMES_CASES: dict[str, Literal["release_id", "dataset"]] = {
 }
 """Table of the catalog whose ``case_id`` names a case, or its token once it is forgotten -> the
 column that tells of which dataset: by its release, or by itself."""
+OF_RELEASE = (
+    "case_qid", "case_term", "suppressed", "member", "region", "threshold", "withheld",
+    "waiting", "taken_case",
+    "attribute", "case_flag", "defended_attack", "claim", "ss_rule", "measure",
+    "external_knowledge", "perturbation", "perturbed", "disassociated",
+    "utility_constraint", "lattice", "lattice_node", "verdict", "verdict_group",
+    "person_count", "counted_person", "release_key", "release",
+)  # fmt: skip
+"""Tables of the catalog that have rows of a release, in which order they go with a draft."""
 COPIED_WHOLE = (
     "attribute", "defended_attack", "claim", "ss_rule", "external_knowledge", "perturbation",
     "person_count", "counted_person",

@@ -17,6 +17,7 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
+from srsql.engine.catalog.layout import NAMES_CASES
 from srsql.engine.errors import SrsqlError
 from srsql.engine.store.database_file import ALIAS, Limits, attached
 from srsql.engine.store.lake_files import read_marker
@@ -27,7 +28,7 @@ from srsql.schemas.outside import open_plain
 
 Place = tuple[str, str]
 """Schema and name of a table."""
-OF_RELEASES = ("member", "withheld", "waiting", "taken_case", "counted_person")
+OF_RELEASES = tuple(name for name, by in NAMES_CASES.items() if by == "release_id")
 """Tables of the catalog that have case ids of releases."""
 OF_DATASETS = (
     ("budget_ledger", "case_id"),

@@ -63,7 +63,7 @@ from srsql.engine.catalog.releases import (
 )
 from srsql.engine.catalog.series import Series, create_views, find_series
 from srsql.engine.catalog.waiting import carried_from
-from srsql.engine.checks import Evidence
+from srsql.engine.checks import Evidence, catalog_facts
 from srsql.engine.checks.registry import prove
 from srsql.engine.errors import ReleaseError, one_line
 from srsql.engine.lake.lake import need_periods
@@ -85,14 +85,8 @@ from srsql.engine.release.request import Clock, Progress, Released, today
 from srsql.engine.release.series import refresh_series_views, supersede_release
 from srsql.engine.release.stages.proofs import keep_metrics
 from srsql.engine.risk.metrics import store_measures
-from srsql.engine.risk.persons import (
-    OF_PERSONS,
-    measure_persons,
-    public_persons,
-    told_persons,
-    unsearched_periods,
-)
 from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out, public_shares
+from srsql.engine.risk.units import OF_UNITS, measure_units
 from srsql.engine.shapes import catalog_shape
 from srsql.engine.steward.draft import reports_of
 from srsql.engine.store.statements import (
@@ -312,10 +306,10 @@ def _need_correctable(
         why = "reports of a case can be in several groups"
     if why:
         raise ReleaseError(f"{quarter} by {model} cannot be corrected, {why}: {NEW_SERIES}")
-    counted = query("checks/release", "counts_persons")
-    if keep_remainder and warehouse.value(counted, {"release": release_id}):
+    unit = catalog_facts(warehouse, release_id).unit
+    if keep_remainder and unit != "case":
         raise ReleaseError(
-            f"--keep-remainder keeps k cases of a group, and {quarter} counts persons: leave it out"
+            f"--keep-remainder keeps k cases of a group, and {quarter} counts {unit}s: leave it out"
         )
     if keep_remainder and claims_of(warehouse, release_id):
         raise ReleaseError(f"--keep-remainder needs k and theta, which {model} does not keep")
@@ -412,7 +406,7 @@ def _make(
         exposed = measure_singling_out(
             warehouse, current.visible_dataset, current.release_id, SOME_CASES
         )
-        persons = measure_persons(warehouse, current.release_id)
+        units = measure_units(warehouse, current.release_id)
         version = _version(warehouse, current.release_id)
         bounds_told = "theta_bounds" in standing.manifest
         told = suppression_facts(current, "", asked=True) if bounds_told else {}
@@ -426,7 +420,7 @@ def _make(
                 else {"k_effective": shown_k(current)}
             ),
             **public_shares(exposed),
-            **public_persons(persons, perturbs=model.perturbs_values),
+            **units.public(perturbs=model.perturbs_values),
             **{name: share for name, share in told.items() if name in SUPPRESSED_SHARES},
             "version": version,
             "correction": REMAINDER if partly else WHOLE,
@@ -436,8 +430,8 @@ def _make(
         supersede_release(current)
         create_views(warehouse, current.schema, stores)
         private = {
-            **{name: told for name, told in standing.manifest.items() if name not in OF_PERSONS},
-            **told_persons(persons, unsearched_periods(warehouse, current.release_id)),
+            **{name: told for name, told in standing.manifest.items() if name not in OF_UNITS},
+            **units.private(),
             **{name: value for name, value in facts.items() if name != "k_effective"},
             **({"suppressed": []} if told else {}),
             **figures_of(current, ingestion_id),
@@ -462,7 +456,7 @@ def _make(
         shares = prove(evidence, "audit")
     with clock.stage("metrics"):
         store_measures(warehouse, current.release_id, "check", checks)
-        keep_metrics(evidence, shares, exposed, made, persons)
+        keep_metrics(evidence, shares, exposed, made, units)
     refresh_series_views(warehouse, dataset, standing.series)
     return {
         "release_id": current.release_id,
