@@ -371,20 +371,27 @@ def _register(
 def _copy_statement(name: str) -> str:
     """The rows of a table of the catalog become those of the new version, under the same numbers:
     nothing is drawn or grouped anew."""
-    rows = f"INSERT INTO srsql.{name} SELECT t.* REPLACE ($release_id::INTEGER AS release_id) "
-    rows += f"FROM srsql.{name} AS t"
-    if name in COPIED_WHOLE:
-        return f"{rows} WHERE t.release_id = $before::INTEGER"
-    whose, order = COPIED_BY_CASE[name]
-    key = order.partition(",")[0]
-    cases = f"SELECT s.{key} FROM temp.main.srsql_corrected_case AS s WHERE s.kept"
-    if whose == "known":
-        cases += f" UNION ALL SELECT w.{key} FROM srsql.withheld AS w WHERE w.release_id = "
-        cases += "$release_id::INTEGER"
-    return (
-        f"{rows} SEMI JOIN ({cases}) AS s ON t.{key} = s.{key} "
-        f"WHERE t.release_id = $before::INTEGER ORDER BY {order}"
+    new = exp.cast(exp.Placeholder(this="release_id"), "INTEGER")
+    before = exp.cast(exp.Placeholder(this="before"), "INTEGER")
+    rows = (
+        exp.select(exp.Star(replace=[new.as_("release_id")]))
+        .from_(table("srsql", name, alias="t"))
+        .where(column("release_id", "t").eq(before))
     )
+    if name in COPIED_BY_CASE:
+        whose, *order = COPIED_BY_CASE[name]
+        kept = exp.select(column(order[0], "s")).where(column("kept", "s"))
+        parts: list[exp.Query] = [kept.from_(temporary("srsql_corrected_case", alias="s"))]
+        if whose == "known":
+            withheld = exp.select(column(order[0], "w")).from_(
+                table("srsql", "withheld", alias="w")
+            )
+            parts.append(withheld.where(column("release_id", "w").eq(new.copy())))
+        cases = union_all(parts).subquery("c")
+        same = column(order[0], "t").eq(column(order[0], "c"))
+        rows = rows.join(cases, on=same, join_type="semi")
+        rows = rows.order_by(*(column(each, "t") for each in order))
+    return exp.insert(rows, table("srsql", name)).sql(dialect="duckdb")
 
 
 def _make(
