@@ -203,6 +203,17 @@ class GroupingModel(ABC):
     def guarantee(self) -> str:
         """What an attacker cannot do, and what they still can, in words for the manifest."""
 
+    @classmethod
+    def claimed_bounds(cls) -> dict[str, Any]:
+        """What the browser page holds an artifact to: the bounds that regions keep, whether k is of
+        cases or reports (``unit``), whether values are drawn, and whether rows are of cases."""
+        return {
+            "bounds": sorted(cls.guaranteed_bounds),
+            "unit": cls.record_unit,
+            "perturbed": cls.perturbs_values,
+            "rows": cls.shape.of_cases(True, False),
+        }
+
     def shows_bounded_values(self) -> bool:
         """Whether rows of cases show the values that theta bounds, so that some may be left out."""
         return "theta" in self.shape.of_cases(self.guaranteed_bounds, frozenset())

@@ -30,8 +30,6 @@ WORK = (
 )  # fmt: skip
 """What the worker runs, in this order; ``view.js`` is what the page runs."""
 READER_BUILD = "the script that integrations/parquet-reader builds"
-
-
 _GLOBAL = re.compile(r"\b(?:var|let|const) parquetFiles\b")
 _WITHOUT = (
     "Without a reader of Parquet: <code>srsql verify --page FILE --parquet-reader READER</code> "
@@ -50,7 +48,8 @@ def verifier_page(parquet_reader: bytes | None = None) -> str:
     facts = json.dumps([declared_facts(load_dataset(name)) for name in builtin_names()])
     listed = (resources.files("srsql.udfs") / "unassigned_14.txt").read_text(encoding="ascii")
     unassigned = f"const UNASSIGNED_14 = {json.dumps(' '.join(listed.split()))};\n"
-    bounds = f"const BOUNDS_OF_MODELS = new Map({json.dumps(declared_bounds())});\n"
+    claimed = json.dumps([(name, kind.claimed_bounds()) for name, kind in MODELS.items()])
+    bounds = f"const BOUNDS_OF_MODELS = new Map({claimed});\n"
     # "<" could end the script that the facts stand in
     shipped = f"const SHIPPED = {facts.replace('<', chr(92) + 'u003c')};\n{bounds}"
     foreign = "" if parquet_reader is None else f"{parquet_reader.decode()}\n"
@@ -123,24 +122,6 @@ def read_parquet_reader(file: Path) -> bytes:
     if fault:
         raise VerifyError(f"--parquet-reader {file} {fault}: give {READER_BUILD}")
     return script
-
-
-def declared_bounds() -> list[tuple[str, dict[str, Any]]]:
-    """What every model claims: the bounds that its regions keep, whether k counts cases or reports
-    (``unit``), whether values are drawn (``perturbed``), and whether rows are of cases (``rows``).
-    """
-    return [
-        (
-            name,
-            {
-                "bounds": sorted(kind.guaranteed_bounds),
-                "unit": kind.record_unit,
-                "perturbed": kind.perturbs_values,
-                "rows": kind.shape.of_cases(True, False),
-            },
-        )
-        for name, kind in MODELS.items()
-    ]
 
 
 def declared_facts(dataset: Dataset) -> dict[str, Any]:
