@@ -81,8 +81,11 @@ FEATURES = {
     "persons": re.compile("person", re.IGNORECASE),
     "qid-sets": re.compile("qid_set|sets? of quasi", re.IGNORECASE),
     "whole-rows": re.compile("whole.row", re.IGNORECASE),
-    "suppression": re.compile(r"suppress(?!\()", re.IGNORECASE),
+    "suppression": re.compile(
+        r"^(?!from contextlib import ).*suppress(?!\()", re.IGNORECASE | re.MULTILINE
+    ),
 }
+"""Python's own ``suppress``, of errors, is no feature."""
 FACES = re.compile(r"Engine|Artifact|Demo|\w+Calls")
 """Classes of ``engine/api`` whose methods are public."""
 

@@ -94,8 +94,8 @@ class ReleaseFacts:
     """Some terms are to be told of clusters alone."""
     clusters: Clustered | None = None
     """What clusters of disassociated terms are made of."""
-    counts_persons: bool = False
-    """k, theta and new or old are of persons, not of cases."""
+    unit: str = "case"
+    """Of whom k, theta and new or old are: ``case``, or ``person``."""
     suppressed_values: bool = False
     """The release, or another one of its series, suppressed sensitive values of cases."""
     qid_sets: tuple[str, ...] = ()
@@ -137,9 +137,9 @@ KNOWLEDGE = Applicability(
     "rows of cases of a model that keeps θ, with external knowledge",
     lambda facts: ROWS_WITH_THETA.holds(facts) and facts.external_knowledge,
 )
-PERSONS = Applicability(
+OTHER_UNITS = Applicability(
     "rows of cases of a release that counts persons",
-    lambda facts: facts.case_rows and facts.counts_persons,
+    lambda facts: facts.case_rows and facts.unit == "person",
 )
 SUPPRESSED = Applicability(
     "rows of cases in a series that suppresses values",
@@ -205,9 +205,9 @@ TAKING_IN = Applicability(
     "rows of cases, some of which may have waited, of a model that withstands attacks on a series",
     lambda facts: facts.case_rows and facts.takes_in and bool(facts.attacks),
 )
-PERSONS_TAKEN_IN = Applicability(
+UNITS_TAKEN_IN = Applicability(
     "the same of a release that counts persons",
-    lambda facts: TAKING_IN.holds(facts) and facts.counts_persons,
+    lambda facts: TAKING_IN.holds(facts) and facts.unit == "person",
 )
 DEFENDED = Applicability(
     "what withstands attacks on a series",

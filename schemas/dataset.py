@@ -272,6 +272,18 @@ class Dataset(Strict):
         """The sets of quasi-identifiers as manifests tell them; empty: there are none."""
         return "; ".join(f"{each.name}: {', '.join(each.qids)}" for each in self.qid_set)
 
+    def need_one_set(self, error: type[Exception], otherwise: str) -> None:
+        """Refuse what is asked of all quasi-identifiers together where sets of them are protected.
+
+        Args:
+            error: that is raised.
+            otherwise: why it cannot be answered, and what to do.
+        """
+        if self.qid_set:
+            raise error(
+                f"dataset {self.name} declares several sets of quasi-identifiers, {otherwise}"
+            )
+
     def of_set(self, name: str) -> Dataset:
         """The same dataset with the quasi-identifiers of one set alone."""
         kept = set(self.set_positions[name])

@@ -221,13 +221,13 @@ PERSONS = [
         _text("grouping/steps/persons.sql", "ON o.case_id::VARCHAR = p.case_id\n)\n",
               "ON o.case_id::VARCHAR = p.case_id AND false\n)\n")),
     _of("persons", "persons", "only sure pairs", "takes a higher match probability",
-        Attribute("engine.grouping.cases:merge_persons",
-                  lambda function: lambda release, at_least: function(
-                      release, Fraction(99, 100)))),
+        Attribute("engine.grouping.persons:Persons.number",
+                  lambda function: lambda unit, release: function(
+                      replace(unit, match=Fraction(99, 100)), release))),
     _of("persons", "persons", "nobody is a person of two cases", "stores no suspected duplicate "
         "among those that it counted",
-        _text("grouping/steps/persons.sql", "SEMI JOIN here AS h ON p.person = h.person",
-              "SEMI JOIN here AS h ON p.person = h.person AND false"),
+        _text("grouping/steps/persons.sql", "SEMI JOIN here AS h ON p.unit = h.unit",
+              "SEMI JOIN here AS h ON p.unit = h.unit AND false"),
         _text("grouping/steps/persons.sql", "ON o.case_id::VARCHAR = p.case_id\n)\n",
               "ON o.case_id::VARCHAR = p.case_id AND false\n)\n")),
 ]  # fmt: skip

@@ -13,9 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from string import Template
 
-import duckdb
 import pyarrow as pa
-from sqlglot import exp
 
 from srsql.engine.artifact.explained import (
     bounds_example,
@@ -45,7 +43,6 @@ from srsql.engine.artifact.format import (
     Table,
     quarters_of,
 )
-from srsql.engine.catalog.public_database import BATCH
 from srsql.engine.catalog.series import IDS, PER_QUARTER
 from srsql.engine.risk.singling_out import (
     DRUGS_OR_TERMS,
@@ -56,7 +53,6 @@ from srsql.engine.risk.singling_out import (
 )
 from srsql.engine.store.frames import csv_safe
 from srsql.engine.store.statements import statements
-from srsql.schemas import Dataset
 
 COUNTS_HEAD = """-- How many records hold all terms of a set: lower and upper bound it, expected
 -- is the mean over all datasets that fit what is released. Load the tables of this folder under
@@ -406,37 +402,6 @@ def csv_bytes(header: list[str], rows: Iterable[Sequence[object]], *, safe: bool
     writer.writerow(header)
     writer.writerows(map(csv_safe, row) if safe else row for row in rows)
     return text.getvalue().encode()
-
-
-def public_report(
-    con: duckdb.DuckDBPyConnection,
-    sources: Mapping[str, exp.Query],
-    thresholds: Iterable[tuple[str, int, int]],
-    manifest: Manifest,
-    dataset: Dataset,
-) -> str:
-    """The public report, as it is drawn from what an artifact has and nothing else.
-
-    Args:
-        con: where the rows of the artifact are.
-        sources: table of the artifact -> the query for its rows, of columns in their order.
-        thresholds: every released value, numerator and denominator of its threshold.
-        manifest: that declares them.
-        dataset: that was released, with the tables that have rows.
-    """
-    # brings matplotlib, which nothing else needs
-    from srsql.engine.report.public_edition import public_database, public_quarter
-
-    facts = public_manifest(thresholds, manifest)
-
-    def rows_of(_: str, view: str) -> pa.RecordBatchReader:
-        if view == "manifest":
-            return pa.RecordBatchReader.from_batches(facts.schema, facts.to_batches())
-        return con.sql(sources[view].sql("duckdb")).to_arrow_reader(BATCH)
-
-    schemas = {manifest.quarter: "release"}
-    with public_database(con, rows_of, dataset, manifest.series, schemas, set(sources)) as released:
-        return public_quarter(released, manifest.quarter).html
 
 
 def public_manifest(thresholds: Iterable[tuple[str, int, int]], manifest: Manifest) -> pa.Table:

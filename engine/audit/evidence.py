@@ -180,14 +180,13 @@ def extremes(
         attacks: as of an audit; default: what the release promises, else b, f and l.
 
     Raises:
-        AuditError: the quarter is not released in the series, or tells no bounds, or the dataset
-            protects several sets of quasi-identifiers.
+        AuditError: the quarter is not released in the series, or tells no bounds; see
+            ``Dataset.need_one_set``.
     """
-    if dataset.qid_set:
-        raise AuditError(
-            f"dataset {dataset.name} declares several sets of quasi-identifiers, and its groups "
-            "are those of who knows all of them: audit it at --scope match"
-        )
+    dataset.need_one_set(
+        AuditError,
+        "and its groups are those of who knows all of them: audit it at --scope match",
+    )
     options = AuditOptions(quarter, attacks)
     subjects = plan(warehouse, dataset, series, options)
     if any("md" in s.not_evaluated for s in subjects if s.reported):

@@ -23,6 +23,21 @@ NAMES_CASES: dict[str, Literal["release_id", "dataset"]] = {
 }
 """Table of the catalog whose ``case_id`` names a case, or its token once it is forgotten -> the
 column that tells of which dataset: by its release, or by itself."""
+ERASED_BY_CASE = {
+    "id_pseudonym": ("case_id",),
+    "suspected_duplicate": ("case_id", "other_case_id"),
+}
+"""Table of the catalog that has rows of datasets, all of which go that name a forgotten case -> the
+columns that name cases."""
+OF_RELEASE = (
+    "case_qid", "case_term", "suppressed", "member", "region", "threshold", "withheld",
+    "waiting", "taken_case",
+    "attribute", "case_flag", "defended_attack", "claim", "ss_rule", "measure",
+    "external_knowledge", "perturbation", "perturbed", "disassociated",
+    "utility_constraint", "lattice", "lattice_node", "verdict", "verdict_group",
+    "person_count", "counted_person", "release_key", "release",
+)  # fmt: skip
+"""Tables of the catalog that have rows of a release, in which order they go with a draft."""
 COPIED_WHOLE = (
     "attribute", "defended_attack", "claim", "ss_rule", "external_knowledge", "perturbation",
     "person_count", "counted_person",
@@ -31,14 +46,14 @@ COPIED_WHOLE = (
 COPIED_BY_CASE = {
     "member": ("kept", "case_no"),
     "case_flag": ("kept", "case_no"),
-    "region": ("kept", "group_id, position"),
-    "case_qid": ("known", "case_no, position"),
-    "case_term": ("known", "case_no, term_no"),
-    "suppressed": ("kept", "case_no, term_no"),
-    "perturbed": ("kept", "case_no, position"),
+    "region": ("kept", "group_id", "position"),
+    "case_qid": ("known", "case_no", "position"),
+    "case_term": ("known", "case_no", "term_no"),
+    "suppressed": ("kept", "case_no", "term_no"),
+    "perturbed": ("kept", "case_no", "position"),
 }
 """Those of which it has the rows of the cases that are kept, or also of those that are withheld now
-(known); and the order of the rows, whose first column tells whose a row is."""
+(known); and what the rows are ordered by, whose first column tells whose a row is."""
 
 
 def raw_table(dataset: Dataset, name: str, alias: str | None = None) -> exp.Table:

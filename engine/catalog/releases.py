@@ -429,7 +429,7 @@ def with_shown_columns(warehouse: Warehouse, dataset: Dataset, series: str | Non
     return dataset.with_columns(sorted(shown))
 
 
-def counting_persons(warehouse: Warehouse, schemas: Mapping[str, str]) -> tuple[str, ...]:
+def counting_together(warehouse: Warehouse, schemas: Mapping[str, str]) -> tuple[str, ...]:
     """The quarters whose releases count suspected duplicates as one person.
 
     Args:
@@ -437,11 +437,11 @@ def counting_persons(warehouse: Warehouse, schemas: Mapping[str, str]) -> tuple[
         schemas: quarter -> the schema of its release.
     """
     asked = {"schemas": list(schemas.values())}
-    found = {schema for (schema,) in warehouse.rows(query(TOPIC, "counting_persons"), asked)}
+    found = {schema for (schema,) in warehouse.rows(query(TOPIC, "counting_together"), asked)}
     return tuple(quarter for quarter, schema in schemas.items() if schema in found)
 
 
-def told_of_persons(quarters: Iterable[str]) -> Iterator[str]:
+def told_of_units(quarters: Iterable[str]) -> Iterator[str]:
     """What answers about quasi-identifiers say of such releases; nothing, where there are none."""
     if found := ", ".join(quarters):
         yield (

@@ -261,9 +261,8 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
     found = warehouse.rows(query(TOPIC, "facts"), {"release": release_id})[0]
     (
         model, lattice, drawn, attributes, knowledge, attacks, term_format, with_rows, clusters,
-        suppresses, max_delay, takes_in, term_key,
+        suppresses, max_delay, takes_in, term_key, unit,
     ) = found  # fmt: skip
-    counted = warehouse.value(query(TOPIC, "counts_persons"), {"release": release_id})
     bounds = frozenset(claims_of(warehouse, release_id)) or frozenset({"k", "theta"})
     return ReleaseFacts(
         bounds=frozenset() if model == IMPORTED or lattice else bounds,
@@ -277,7 +276,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
         term_format=term_format,
         clusters=clusters,
         suppressed_values=suppresses,
-        counts_persons=bool(counted),
+        unit=unit,
         qid_sets=tuple(qid_sets(warehouse, release_id)),
         attacks=tuple(attacks),
         max_delay=max_delay,

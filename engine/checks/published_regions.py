@@ -28,13 +28,15 @@ def region_text(dataset: Dataset) -> exp.Expr:
 
 
 def region_rows(dataset: Dataset, schema: str, *, reports: bool) -> exp.Select:
-    """(region, case_id) of every released report; region is a text.
+    """(region, case_id, carries) of every released report; region is a text, and of published rows
+    alone every case carries the bounds.
 
     ``reports``: with ``report_id``, since reports are counted.
     """
     query = exp.select(
         exp.cast(region_text(dataset), "VARCHAR").as_("region"),
         column(dataset.case_id, "v").as_("case_id"),
+        exp.true().as_("carries"),
     )
     if reports:
         query = query.select(column(dataset.report_id, "v").as_("report_id"))
@@ -42,12 +44,12 @@ def region_rows(dataset: Dataset, schema: str, *, reports: bool) -> exp.Select:
 
 
 def clustered_rows(dataset: Dataset, schema: str) -> exp.Select:
-    """(region, case_id, cluster) of every released row where whole rows are taken apart."""
+    """Those of whole rows that are taken apart, with their ``cluster``."""
     return region_rows(dataset, schema, reports=False).select(column("cluster", "v"))
 
 
 def placed_records(dataset: Dataset, schema: str, release_id: int) -> exp.Query:
-    """(region, case_id, cluster, record) of the same; record numbers the cases of the release.
+    """The same with ``record``, which numbers the cases of the release.
 
     Needs ``srsql_identity``.
     """
@@ -75,13 +77,14 @@ def _with_members(rows: exp.Select, dataset: Dataset, release_id: int) -> exp.Se
 def internal_group_rows(
     dataset: Dataset, schema: str, release_id: int, shown: Sequence[str] = ()
 ) -> exp.Query:
-    """(region, case_id[, shown]) of every released report; region is its internal group.
+    """(region, case_id, carries[, shown]) of every released report; region is its internal group.
 
     Needs ``srsql_identity``; ``shown``: published columns that go into a text.
     """
     shown_rows = exp.select(
         exp.cast(column("group_id", "m"), "VARCHAR").as_("region"),
         column(dataset.case_id, "v").as_("case_id"),
+        exp.true().as_("carries"),
     ).from_(table(schema, dataset.report_table, alias="v"))
     query = _with_members(shown_rows, dataset, release_id)
     if not shown:

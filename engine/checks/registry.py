@@ -99,29 +99,31 @@ CHECKS: tuple[Check[Evidence], ...] = (
     ),
     Check(
         "check_persons",
-        of.PERSONS,
+        of.OTHER_UNITS,
         "Where persons are counted: no two cases that were suspected to be one person are counted "
         "as two.",
         "Fellegi & Sunter 1969",
-        rows.check_persons,
+        partial(rows.check_units, unit="person"),
         of_making=True,
     ),
     Check(
         "check_k_persons",
-        of.PERSONS,
+        of.OTHER_UNITS,
         "Where persons are counted: every region has at least k distinct persons, new ones where "
         "the model counts new cases.",
         "Lin 2016, Definition 3 (1), of persons",
-        rows.check_k_persons,
+        partial(rows.check_k, unit="person"),
+        composed_by="srsql.check_k",
         of_making=True,
     ),
     Check(
         "check_theta_persons",
-        of.PERSONS,
+        of.OTHER_UNITS,
         "Where persons are counted: no sensitive value exceeds its threshold among the persons of "
         "a region.",
         "Lin 2016, Definition 3 (2), of persons",
-        rows.check_theta_persons,
+        partial(rows.check_theta, unit="person"),
+        composed_by="srsql.check_theta",
         of_making=True,
     ),
     Check(
@@ -284,10 +286,11 @@ CHECKS: tuple[Check[Evidence], ...] = (
     ),
     Check(
         "check_delay_persons",
-        of.PERSONS_TAKEN_IN,
+        of.UNITS_TAKEN_IN,
         "Where persons are counted: the same of persons, who are ruled out by any of their cases.",
         "SPEC section 9; decision D392",
-        rows.check_delay_persons,
+        partial(rows.check_delay, unit="person"),
+        composed_by="srsql.check_delay",
     ),
     Check(
         "check_inside",

@@ -46,19 +46,26 @@ from srsql.schemas import Dataset
 OF_REPORTS = frozenset({"reports", "alpha", "values"})
 """What a comparator claims of the reports of a region, not of its cases."""
 THETA, DRUG, KNOWLEDGE = "seen_theta", "seen_drug", "seen_knowledge"
-VALUES, PERSONS = "seen_report_value", "seen_person"
+VALUES, UNITS = "seen_report_value", "seen_unit"
+UNIT_ROWS, UNIT_VALUES = "seen_unit_row", "seen_unit_value"
+CASE = "case"
+"""Who is counted, unless others are in the place of cases (``ReleaseFacts.unit``)."""
 CASE_VALUES = "srsql_published_value"
 """The temporary table of the sensitive terms of every released case."""
 
 
-def check_k(evidence: Evidence) -> list[Measure]:
-    """k distinct cases."""
-    least = evidence.claims.get("k", Fraction(evidence.release.k))
-    return _by_set(evidence, lambda rows: evidence.ask("check_k", rows, least.numerator))
+def check_k(evidence: Evidence, unit: str = CASE) -> list[Measure]:
+    """k distinct cases, or k of whoever else is counted."""
+    least = evidence.claims.get("k", Fraction(evidence.release.k)).numerator
+    if unit == CASE:
+        return _by_set(evidence, lambda rows: evidence.ask("check_k", rows, least))
+    return _of_units(evidence, unit, "check_k", least)
 
 
-def check_theta(evidence: Evidence) -> list[Measure]:
+def check_theta(evidence: Evidence, unit: str = CASE) -> list[Measure]:
     """Every threshold, by what the rows show."""
+    if unit != CASE:
+        return _of_units(evidence, unit, "check_theta", literal(UNIT_VALUES), literal(THETA))
     return _by_set(
         evidence,
         lambda rows: evidence.ask(
@@ -72,52 +79,42 @@ def check_theta(evidence: Evidence) -> list[Measure]:
     )
 
 
-def check_persons(evidence: Evidence) -> list[Measure]:
-    """Nobody who is suspected is counted twice."""
+def _of_units(evidence: Evidence, unit: str, macro: str, *more: str | int) -> list[Measure]:
+    """What a check finds of who is counted in the place of cases (``counted_units``). New ones
+    alone carry the bounds of a model that withstands attacks on a series."""
+    _rows(evidence)
+    _values(evidence)
     names = {
-        "seen_pair": "suspected_pairs",
-        PERSONS: "counted_persons",
-        "seen_case": "released_cases",
+        UNITS: "units",
+        UNIT_ROWS: "unit_rows",
+        UNIT_VALUES: "unit_values",
+        THETA: "thresholds",
     }
-    return evidence.ask(
-        "check_persons",
-        *map(literal, names),
-        tables={name: query(TOPIC, asked) for name, asked in names.items()},
-        parameters={"release": evidence.release.release_id},
-    )
-
-
-def check_k_persons(evidence: Evidence) -> list[Measure]:
-    """k distinct persons."""
-    return evidence.ask(
-        "check_k_persons",
-        _rows(evidence),
-        literal(PERSONS),
-        evidence.release.k,
-        tables={PERSONS: query(TOPIC, "persons")},
-        parameters=_persons_of(evidence),
-    )
-
-
-def check_theta_persons(evidence: Evidence) -> list[Measure]:
-    """Every threshold, by persons."""
-    return evidence.ask(
-        "check_theta_persons",
-        _rows(evidence),
-        _values(evidence),
-        literal(PERSONS),
-        literal(THETA),
-        tables={PERSONS: query(TOPIC, "persons"), THETA: query(TOPIC, "thresholds")},
-        parameters=_persons_of(evidence),
-    )
-
-
-def _persons_of(evidence: Evidence) -> dict[str, int | bool]:
-    """New persons alone carry the bounds of a model that withstands attacks on a series."""
-    return {
+    asked = {
         "release": evidence.release.release_id,
+        "unit": unit,
         "in_series": bool(evidence.facts.attacks),
     }
+    tables = {name: query(TOPIC, text) for name, text in names.items()}
+    found = evidence.ask(macro, literal(UNIT_ROWS), *more, tables=tables, parameters=asked)
+    return named_by_unit(found, unit)
+
+
+def named_by_unit(found: list[Measure], unit: str) -> list[Measure]:
+    """The uniform rows of a check of others than cases, under a name of their own."""
+    name = "{}" if unit == CASE else f"{{}}_{unit}s"
+    return [(row[0], name.format(row[1]), *row[2:]) for row in found]
+
+
+def check_units(evidence: Evidence, unit: str) -> list[Measure]:
+    """Nobody who is suspected is counted twice."""
+    names = {"seen_pair": "suspected_pairs", UNITS: "counted_units", "seen_case": "released_cases"}
+    return evidence.ask(
+        f"check_{unit}s",
+        *map(literal, names),
+        tables={name: query(TOPIC, asked) for name, asked in names.items()},
+        parameters={"release": evidence.release.release_id, "unit": unit},
+    )
 
 
 def check_theta_knowledge(evidence: Evidence) -> list[Measure]:
@@ -307,14 +304,9 @@ def check_waiting_rows(evidence: Evidence) -> list[Measure]:
     )
 
 
-def check_delay(evidence: Evidence) -> list[Measure]:
+def check_delay(evidence: Evidence, unit: str = CASE) -> list[Measure]:
     """What is left of the groups of those who waited."""
-    return evidence.ask("check_delay")
-
-
-def check_delay_persons(evidence: Evidence) -> list[Measure]:
-    """The same, of persons."""
-    return evidence.ask("check_delay_persons")
+    return named_by_unit(evidence.ask("check_delay", literal(unit)), unit)
 
 
 def check_complete(evidence: Evidence) -> list[Measure]:

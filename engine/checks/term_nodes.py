@@ -16,24 +16,7 @@ TOPIC = "checks/terms"
 CONSTRAINTS, NUMBERS = "constraint_term", "published_number"
 
 
-def check_nodes(
-    warehouse: Reader, tables: PublishedNodes, release_id: int, k: int, m: int, constraints: str
-) -> list[MeasureRow]:
-    """Every check that the published tables and the policy allow; ``passed`` tells.
-
-    Args:
-        warehouse: or any connection with the macros in it.
-        tables: of the release.
-        release_id: stands in the rows.
-        k: least number of records that share what an attacker knows.
-        m: number of terms that they may know, of any size.
-        constraints: name of a table ``(name, term)``: the utility policy.
-    """
-    calls = tables.check(release_id, constraints)
-    return measured(warehouse, calls) + _km_of_nodes(warehouse, tables, release_id, k, m)
-
-
-def _km_of_nodes(
+def km_of_nodes(
     warehouse: Reader, tables: PublishedNodes, release_id: int, k: int, m: int
 ) -> list[MeasureRow]:
     """Each set of up to m nodes that a record holds is held by k: one row for each size.
@@ -81,7 +64,7 @@ def check_node_km(evidence: Evidence) -> list[Measure]:
     assert terms is not None, "the check applies to releases with terms"
     tables = PublishedNodes.in_schema(release.schema)
     return as_measures(
-        _km_of_nodes(release.warehouse, tables, release.release_id, release.k, terms.m)
+        km_of_nodes(release.warehouse, tables, release.release_id, release.k, terms.m)
     )
 
 

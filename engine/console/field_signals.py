@@ -430,8 +430,8 @@ def counted_lines(about: Counted, hidden: str = "") -> Iterator[str]:
         hidden: what becomes of released cases with a reaction or a drug that no row shows, where
             there are no bounds; empty: these allow for them.
     """
-    from srsql.engine.catalog.releases import told_of_persons
     from srsql.engine.console.measures import condition_text, originals_lines, whose_text
+    from srsql.engine.signals.counted import told_together
 
     yield whose_text(about)
     if about.without:
@@ -452,7 +452,7 @@ def counted_lines(about: Counted, hidden: str = "") -> Iterator[str]:
             else "cases of which a value is missing, or as released was given up, that the "
             "condition asks for are left out: bounds are of the others"
         )
-        yield from told_of_persons(about.persons)
+        yield from told_together(about)
     if about.dropped:
         yield f"{about.dropped:,} cases were left out of the originals, too (--missing drop)"
     if about.perturbed:

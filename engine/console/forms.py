@@ -496,14 +496,6 @@ def too_narrow(console: Console, columns: Sequence[str], rows: Sequence[Sequence
     return console.is_terminal and table_width(columns, rows) > console.width
 
 
-def print_table(
-    console: Console, title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]
-) -> None:
-    """Print a table in the form that was asked for; see ``table_lines``."""
-    for line in table_lines(console, title, columns, rows):
-        console.print(line)
-
-
 def table_lines(
     console: Console, title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]
 ) -> Iterator[Text]:

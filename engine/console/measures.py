@@ -328,7 +328,7 @@ def quantile_rows(found: Signals) -> Iterator[list[str]]:
 
 def signal_lines(found: Signals) -> Iterator[str]:
     """What was found and counted, and what it does not tell."""
-    from srsql.engine.catalog.releases import told_of_persons
+    from srsql.engine.signals.counted import told_together
     from srsql.engine.store.doors import lacking
 
     if found.every_pair:
@@ -352,7 +352,7 @@ def signal_lines(found: Signals) -> Iterator[str]:
     same = found.signals[:1] if found.every_pair else found.signals  # all pairs have one condition
     if any(_is_restricted(signal.condition) for signal in same):
         yield from _missing_lines(found)
-        yield from told_of_persons(found.persons)
+        yield from told_together(found)
     yield from map(printable, (*found.unknown, *found.remarks))
     if found.dropped:
         yield (

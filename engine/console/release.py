@@ -171,7 +171,7 @@ def release_lines(released: Released) -> Iterator[str]:
 
 def person_lines(persons: dict[str, dict[str, Any]], unsearched: Sequence[str]) -> Iterator[str]:
     """What is left of k if suspected duplicates are one person, or that it is unknown."""
-    from srsql.engine.risk.persons import AT, at_match
+    from srsql.engine.risk.units import AT, at_match
 
     if unsearched:
         more = f" and {len(unsearched) - 1:,} more" if len(unsearched) > 1 else ""

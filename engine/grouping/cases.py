@@ -9,15 +9,13 @@ Everything after it reads the temporary tables named here and knows no column of
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from srsql.engine.catalog.datasets import term_keys
 from srsql.engine.catalog.releases import Release
 from srsql.engine.errors import DatasetError
 from srsql.engine.grouping.bucket_cases import merge_buckets
-from srsql.engine.grouping.persons import merge_persons, no_persons
 from srsql.engine.grouping.reports import (
     Records,
     deleted_reports,
@@ -36,13 +34,44 @@ from srsql.schemas.outside import open_text
 from srsql.udfs.grouping_problem import weight_scale as scale_of_weights
 
 
+@dataclass(frozen=True)
+class Unit:
+    """Who is counted: of whom k, theta and new or old are. Every record is one."""
+
+    records: Records = "case"
+    """A case with all its reports, or each report (see ``gather_pieces``)."""
+    parted: bool = field(default=False, init=False)
+    """Records are of several cases, which get records of their own once regions are made."""
+
+    @property
+    def name(self) -> str:
+        """In the words of the checks."""
+        return self.records
+
+    def number(self, release: Release) -> None:
+        """Number the reports of the quarter by who is counted; within ``load_cases``."""
+        release.warehouse.run(query("grouping/cases", "own_units"))
+
+    def part(self, release: Release, weight_scale: int, carriers: str) -> None:
+        """Make records of cases of those that were grouped.
+
+        Args:
+            release: whose records were grouped.
+            weight_scale: what a certain value weighs.
+            carriers: of whom the bounds are: ``all`` or ``new``.
+        """
+
+    def told(self, guarantee: str) -> dict[str, str]:
+        """What the public manifest tells of it; ``guarantee``: of the release."""
+        return {}
+
+
 def load_cases(
     release: Release,
     knowledge: Knowledge | None,
     parts: int = 1,
-    records: Records = "case",
+    unit: Unit | None = None,
     carrier: Carrier | None = None,
-    persons: Fraction | None = None,
 ) -> int:
     """Build the temporary tables of ``grouping/steps/cases.sql`` for the quarter of a release.
 
@@ -53,11 +82,8 @@ def load_cases(
         knowledge: external knowledge E, or none.
         parts: the denominator of alpha: sums of weights stay within 62 bits when each is counted in
             so many parts, too.
-        records: a record is a case with all its reports, or each report (see ``gather_pieces``).
+        unit: what a record is; None: a case with all its reports.
         carrier: carries the buckets of a lake; None: nobody, and the quarter is merged as a whole.
-        persons: a record is a person with all their cases (see ``part_persons``): the match
-            probability from which on two cases are one person; None: every case is one. Nobody
-            carries buckets then, since the cases of a person lie in several.
 
     Returns:
         The weight scale: what a certain value weighs.
@@ -67,6 +93,8 @@ def load_cases(
     """
     warehouse, dataset, quarter = release.warehouse, release.visible_dataset, release.quarter
     buckets = [] if carrier is None else buckets_of(warehouse, dataset, quarter)
+    unit = unit or Unit()
+    records = unit.records
     if knowledge or not buckets:
         warehouse.run(deleted_reports(dataset), [quarter, dataset.name])
         warehouse.run(numbered_reports(dataset, records), [quarter])
@@ -75,10 +103,7 @@ def load_cases(
         _store_knowledge(release, knowledge)
         cases = warehouse.value(query("grouping/cases", "case_count"))
         weight_scale = scale_of_weights(cases * parts)
-    if persons is None:
-        no_persons(release)
-    else:
-        merge_persons(release, persons)
+    unit.number(release)
     load_attributes(warehouse, dataset)
     with_drugs = knowledge is not None
     number_words(warehouse, dataset, quarter, release.release_id, with_drugs=with_drugs)
@@ -92,27 +117,9 @@ def load_cases(
     statement, values = report_values(dataset, with_drugs=with_drugs)
     warehouse.run(statement, [quarter] * values)
     sole = has_one_value(dataset, with_drugs=with_drugs) and not _followed_up(release)
-    _work_out(release, weight_scale, records, one_report=sole or records == "report", sole=sole)
+    work_out(release, weight_scale, records, one_report=sole or records == "report", sole=sole)
     warehouse.run_step("grouping/symptoms", {"one_value": sole})
     return weight_scale
-
-
-def part_persons(release: Release, weight_scale: int, carriers: str) -> None:
-    """Make records of cases again, after persons were grouped and their regions made.
-
-    From here on a group's records are its cases, as every measure and audit takes them. Thresholds
-    hold of persons; where they would not hold of cases, only the first case of a person stays.
-
-    Args:
-        release: whose persons were grouped.
-        weight_scale: what a certain value weighs.
-        carriers: of whom the bounds are: ``all`` or ``new``.
-    """
-    warehouse = release.warehouse
-    asked = {"release_id": release.release_id, "carriers": carriers}
-    warehouse.run_step("grouping/cases_of_persons", asked)
-    _work_out(release, weight_scale, "case")
-    warehouse.run_step("grouping/spare_duplicates", {"weight_scale": weight_scale})
 
 
 def gather_pieces(release: Release, weight_scale: int) -> None:
@@ -124,10 +131,10 @@ def gather_pieces(release: Release, weight_scale: int) -> None:
     if not _followed_up(release):
         return
     release.warehouse.run_step("grouping/pieces")
-    _work_out(release, weight_scale, "report")
+    work_out(release, weight_scale, "report")
 
 
-def _work_out(
+def work_out(
     release: Release,
     weight_scale: int,
     records: Records,
@@ -153,7 +160,7 @@ def _work_out(
 
 
 def _followed_up(release: Release) -> bool:
-    """Whether some case, or person where those are the records, has several reports."""
+    """Whether some record has several reports."""
     return bool(release.warehouse.value(query("grouping/cases", "followed_up")))
 
 

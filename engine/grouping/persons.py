@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from srsql.engine.catalog.releases import Release
 from srsql.engine.errors import ReleaseError
+from srsql.engine.grouping.cases import Unit, work_out
 from srsql.engine.measures import cell
 from srsql.engine.store.statements import query
 
@@ -72,22 +73,49 @@ def need_search(release: Release) -> None:
         )
 
 
-def merge_persons(release: Release, at_least: Fraction) -> None:
-    """Number the reports of the quarter by persons; within ``load_cases``.
+@dataclass(frozen=True)
+class Persons(Unit):
+    """Suspected duplicates are one person each; everybody else is one as well.
 
-    Args:
-        release: registered in the catalog.
-        at_least: the match probability from which on two cases are one person.
-
-    Raises:
-        ReleaseError: see ``need_search``.
+    Nobody carries buckets of a lake, since the cases of a person lie in several.
     """
-    need_search(release)
-    release.warehouse.run_step(
-        "grouping/persons", {"release_id": release.release_id, "at_least": float(at_least)}
-    )
 
+    match: Fraction = Fraction(9, 10)
+    """The match probability from which on two cases are one person."""
+    parted: bool = field(default=True, init=False)
 
-def no_persons(release: Release) -> None:
-    """Every case stands for itself."""
-    release.warehouse.run(query(TOPIC, "no_persons"))
+    @property
+    def name(self) -> str:
+        """In the words of the checks."""
+        return "person"
+
+    def number(self, release: Release) -> None:
+        """Number the reports of the quarter by persons.
+
+        Raises:
+            ReleaseError: see ``need_search``.
+        """
+        need_search(release)
+        asked = {"release_id": release.release_id, "at_least": float(self.match)}
+        release.warehouse.run_step("grouping/persons", asked)
+
+    def part(self, release: Release, weight_scale: int, carriers: str) -> None:
+        """Make records of cases again, after persons were grouped and their regions made.
+
+        From here on a group's records are its cases, as every measure and audit takes them.
+        Thresholds hold of persons; where they would not hold of cases, only the first case of a
+        person stays.
+        """
+        warehouse = release.warehouse
+        asked = {"release_id": release.release_id, "carriers": carriers}
+        warehouse.run_step("grouping/cases_of_persons", asked)
+        work_out(release, weight_scale, "case")
+        warehouse.run_step("grouping/spare_duplicates", {"weight_scale": weight_scale})
+
+    def told(self, guarantee: str) -> dict[str, str]:
+        """What the public manifest tells of a release that counts persons."""
+        return {
+            "guarantee": guarantee,
+            "counted": "persons",
+            "match_probability": f"{float(self.match):g}",
+        }

@@ -23,6 +23,8 @@ from srsql.schemas import Dataset
 
 Found = TypeVar("Found")
 Extension = Literal["persons", "qid sets"]
+EXTENDED: frozenset[Extension] = frozenset({"persons", "qid sets"})
+"""Of a model whose bounds may be of persons, or hold for several sets of quasi-identifiers."""
 MOST = 1_000_000
 K = 5
 MORE_SEEDS = 64
@@ -40,18 +42,25 @@ SUPPRESSES = (
     "region have such a value."
 )
 """What the guarantee of such a release says beside that of its model."""
-COUNTS_PERSONS = (
-    "Cases that are suspected duplicates of each other, at the match probability told, count as "
-    "one person: every region has as many persons as it needs cases, and its thresholds hold of "
-    "persons as of cases. Duplicates that were not suspected count as persons of their own."
-)
-"""What the guarantee of a release that counts persons says beside that of its model."""
+_BY_UNIT = {
+    "person": "Cases that are suspected duplicates of each other, at the match probability told, "
+    "count as one person: every region has as many persons as it needs cases, and its thresholds "
+    "hold of persons as of cases. Duplicates that were not suspected count as persons of their own."
+}
+"""Who is counted -> what the guarantee says beside that of the model."""
 BY_SETS = (
     "Sets of quasi-identifiers are protected, each by itself ({sets}): a region is what rows show "
     "of one set, and an attacker who knows quasi-identifiers of several sets together is not "
     "defended against. {guarantee}"
 )
 """What the guarantee of a release says that protects several sets."""
+
+
+def promise_by(unit: str, guarantee: str) -> str:
+    """The guarantee of a release by who is counted (``case``, ``report``, ``person``)."""
+    return " ".join(filter(None, (guarantee, _BY_UNIT.get(unit))))
+
+
 Covered = Literal["none", "earliest", "all", "later"]
 
 
@@ -193,6 +202,17 @@ class GroupingModel(ABC):
     @abstractmethod
     def guarantee(self) -> str:
         """What an attacker cannot do, and what they still can, in words for the manifest."""
+
+    @classmethod
+    def claimed_bounds(cls) -> dict[str, Any]:
+        """What the browser page holds an artifact to: the bounds that regions keep, whether k is of
+        cases or reports (``unit``), whether values are drawn, and whether rows are of cases."""
+        return {
+            "bounds": sorted(cls.guaranteed_bounds),
+            "unit": cls.record_unit,
+            "perturbed": cls.perturbs_values,
+            "rows": cls.shape.of_cases(True, False),
+        }
 
     def shows_bounded_values(self) -> bool:
         """Whether rows of cases show the values that theta bounds, so that some may be left out."""

@@ -18,12 +18,12 @@ from srsql.engine.catalog.levels import (
     value_with_several,
 )
 from srsql.engine.catalog.releases import (
-    counting_persons,
+    counting_together,
     key_of,
     not_released,
     released_id,
     shows_keys,
-    told_of_persons,
+    told_of_units,
     without_releases,
 )
 from srsql.engine.catalog.series import IMPORTED, PER_QUARTER
@@ -166,7 +166,7 @@ def query(
     waits = len(views.schemas) > 1 and has_waited(warehouse, dataset.name, series)
     notes = _notes(dataset, views, question, withheld, hides=asked.hides, waits=waits)
     asks = question.atoms or question.labelled
-    persons = counting_persons(warehouse, views.schemas) if asks else ()
+    together = counting_together(warehouse, views.schemas) if asks else ()
     return Answer(
         dataset=dataset.name,
         series=series,
@@ -176,7 +176,7 @@ def query(
         rows=tuple(rows),
         withheld=withheld,
         sql=sql,
-        notes=(*unknown, *notes, *told_of_persons(persons), *asked.remarks),
+        notes=(*unknown, *notes, *told_of_units(together), *asked.remarks),
     )
 
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
 
 from srsql.engine.catalog.layout import Built, store_of
 from srsql.engine.catalog.releases import PER, TERM_KEY_FACT, Release
-from srsql.engine.grouping.feasibility import InfeasibleValue
 from srsql.engine.grouping.parts import RULE
 from srsql.engine.grouping.thresholds import ThetaPolicy
-from srsql.engine.measures import MeasureRow
 from srsql.engine.models.base import BY_SETS, SUPPRESSES, GroupingModel
 from srsql.engine.risk.metrics import suppresses
-from srsql.engine.risk.persons import OF_PERSONS
 from srsql.engine.risk.singling_out import PUBLIC_SHARES
+from srsql.engine.risk.units import OF_UNITS
 from srsql.engine.store.statements import STORE, column, create, dotted, query, table
 from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.parameters import DisassociationParameters
@@ -47,25 +45,6 @@ UNREAD, LACKING = "unread_columns", "incomplete"
 """What the private manifest tells of columns and of reports of the source."""
 _COLUMN = ("table", "column", "filled", "unread")
 _LACKING = ("table", "reports", "without_row")
-
-
-@dataclass(frozen=True)
-class Figures:
-    """What the manifests tell of a release beside what was asked for."""
-
-    k: int
-    """Least number of cases that its groups needed."""
-    infeasible: list[InfeasibleValue]
-    exposed: list[MeasureRow]
-    """What known items single out."""
-    ids: str
-    """Which ids its series has."""
-    told: dict[str, Any] = field(default_factory=dict)
-    """What the private manifest alone tells of its place in the series, and of who waits why."""
-    pool: dict[str, str | int] = field(default_factory=dict)
-    """What the public manifest tells of cases that wait; empty: none may."""
-    persons: list[MeasureRow] = field(default_factory=list)
-    """What its groups keep of persons, where suspected duplicates were searched for."""
 
 
 @dataclass(frozen=True)
@@ -349,7 +328,7 @@ def store_corrected_manifest(
         column("thresholds", "m"),
     )
     told["thresholds"] = shown.else_(column("thresholds", "c"))
-    anew = {*PUBLIC_SHARES, *OF_PERSONS}
+    anew = {*PUBLIC_SHARES, *OF_UNITS}
     kept = [name for name in names if name in told or name not in anew]
     counts = exp.Anonymous(this="public_counts", expressions=[exp.convert(release.release_id)])
     row = (

@@ -15,8 +15,9 @@ from typing import Any, Literal, get_args
 
 from srsql.engine.catalog.series import MAIN, USUAL_IDS, Ids, Remembered
 from srsql.engine.errors import ReleaseError
-from srsql.engine.grouping.cases import Knowledge, load_knowledge
+from srsql.engine.grouping.cases import Knowledge, Unit, load_knowledge
 from srsql.engine.grouping.feasibility import OnInfeasible, Suppression
+from srsql.engine.grouping.persons import Persons
 from srsql.engine.grouping.symptoms import USUAL_RULE, SymptomsRule, parse_symptoms_rule
 from srsql.engine.grouping.thresholds import ThetaPolicy, may_exceed, parse_theta
 from srsql.engine.ingest.account import IngestedPeriod
@@ -298,13 +299,15 @@ class Request:
     @property
     def carries_buckets(self) -> bool:
         """Whether buckets of a lake may be carried: a case lies in one, while two reports and two
-        cases of a person may not."""
-        return self.model.record_unit == "case" and not self.counts_persons
+        cases of whoever else is counted may not."""
+        return self.unit.name == "case"
 
     @property
-    def counts_persons(self) -> bool:
-        """Whether k, theta and new or old are of persons."""
-        return self.count == "persons"
+    def unit(self) -> Unit:
+        """Of whom k, theta and new or old are."""
+        return (
+            Persons(match=self.match) if self.count == "persons" else Unit(self.model.record_unit)
+        )
 
     @property
     def choices(self) -> dict[str, str]:

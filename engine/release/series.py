@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from srsql.engine.catalog.layout import SHAPES
+from srsql.engine.catalog.layout import OF_RELEASE, SHAPES
 from srsql.engine.catalog.releases import (
     Release,
     keep_key,
@@ -96,14 +96,7 @@ def remove_draft(warehouse: Warehouse, series: Series, quarter: str) -> None:
             query(TOPIC, "stores"), {"store": STORE, "prefix": f"release_{release_id}_"}
         ):
             warehouse.run(f"DROP TABLE {dotted(STORE, store)}")
-        for name in (
-            "case_qid", "case_term", "suppressed", "member", "region", "threshold", "withheld",
-            "waiting", "taken_case",
-            "attribute", "case_flag", "defended_attack", "claim", "ss_rule", "measure",
-            "external_knowledge", "perturbation", "perturbed", "disassociated",
-            "utility_constraint", "lattice", "lattice_node", "verdict", "verdict_group",
-            "person_count", "counted_person", "release_key", "release",
-        ):  # fmt: skip
+        for name in OF_RELEASE:
             warehouse.run(f"DELETE FROM {dotted('srsql', name)} WHERE release_id = ?", [release_id])
 
 

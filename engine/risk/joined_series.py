@@ -119,14 +119,13 @@ def audit_all_series(
         k: least number of candidates; default: each release's own.
 
     Raises:
-        AuditError: nothing is released, or not that quarter, or the dataset protects several sets
-            of quasi-identifiers.
+        AuditError: nothing is released, or not that quarter; see ``Dataset.need_one_set``.
     """
-    if dataset.qid_set:
-        raise AuditError(
-            f"dataset {dataset.name} declares several sets of quasi-identifiers, and series are "
-            "joined by all of them at once: leave --all-series out and audit each --series"
-        )
+    dataset.need_one_set(
+        AuditError,
+        "and series are joined by all of them at once: leave --all-series out and audit each "
+        "--series",
+    )
     asked = {"dataset": dataset.name, "quarter": quarter}
     found = [_Held(*row) for row in warehouse.rows(query(TOPIC, "releases"), asked)]
     if not found:

@@ -6,7 +6,6 @@ workload of queries whose truth the originals tell.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from srsql.engine.catalog.datasets import term_keys
@@ -14,7 +13,6 @@ from srsql.engine.catalog.released_terms import ALL, PublishedNodes, PublishedTe
 from srsql.engine.catalog.releases import ReleasedTerms, key_of, released_terms
 from srsql.engine.errors import PolicyError
 from srsql.engine.measures import MeasureRow
-from srsql.engine.risk.persons import measure_persons
 from srsql.engine.risk.term_counts import (
     Answering,
     CombinationShare,
@@ -34,6 +32,7 @@ from srsql.engine.risk.term_loss import (
     matching_errors,
     random_sets,
 )
+from srsql.engine.risk.units import BY_UNITS, UnitsOfGroups, measure_units
 from srsql.engine.shapes import catalog_shape
 from srsql.engine.store.statements import literal, query
 from srsql.engine.store.warehouse import Warehouse
@@ -42,7 +41,6 @@ from srsql.engine.terms.policies import UtilityPolicy
 from srsql.schemas import Dataset
 
 TOPIC = "risk/metrics"
-OF_PERSONS = "persons_of_groups({id})"
 OPTIONAL = {"suppressed_value_rate({id})": "suppresses", "delay_rate({id})": "waited"}
 """Those that have no rows of most releases -> the query that tells whether they can have any."""
 MACROS = (
@@ -54,7 +52,7 @@ MACROS = (
     "suppressed_value_rate({id})",
     "group_sizes({id})",
     "lattice_loss({id})",
-    OF_PERSONS,
+    BY_UNITS,
     "delay_rate({id})",
 )
 """Calls in the schema ``srsql``; each returns uniform rows."""
@@ -72,7 +70,7 @@ SEED = 0
 
 
 def measure(
-    warehouse: Warehouse, release_id: int, *, persons: Sequence[MeasureRow] | None = None
+    warehouse: Warehouse, release_id: int, *, units: UnitsOfGroups | None = None
 ) -> list[MeasureRow]:
     """Every metric that applies to the release, computed now from the catalog.
 
@@ -84,12 +82,12 @@ def measure(
     Args:
         warehouse: that has the release.
         release_id: of it.
-        persons: what ``measure_persons`` found of it; default: it is measured now.
+        units: what ``measure_units`` found of it; default: it is measured now.
     """
     rows: list[MeasureRow] = []
     for macro in MACROS:
-        if macro == OF_PERSONS:
-            rows += measure_persons(warehouse, release_id) if persons is None else persons
+        if macro == BY_UNITS:
+            rows += (units or measure_units(warehouse, release_id)).rows
             continue
         if macro in OPTIONAL and not _is(warehouse, OPTIONAL[macro], release_id):
             continue

@@ -24,9 +24,6 @@ class Chunks(WithoutRegions):
         """Nothing, where no terms are told."""
         raise ReleaseError(f"the model {model} releases terms only: say which")
 
-    def need_apart(self, model: str, kept: frozenset[str]) -> None:
-        """They always are."""
-
     def need_region(self, model: str, error: type[SrsqlError]) -> None:
         """No case has one."""
         raise error(

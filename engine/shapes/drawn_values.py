@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from srsql.engine.catalog.datasets import registered_dataset
-from srsql.engine.errors import QueryError, ReleaseError
+from srsql.engine.errors import QueryError
 from srsql.engine.measures import MeasureRow
-from srsql.engine.shapes.regions import NO_COVER, NOT_APART, Regions, Rows
+from srsql.engine.shapes.regions import NO_COVER, Regions, Rows
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 
@@ -22,10 +22,6 @@ class DrawnValues(Regions):
     def drawn_in(self, quarter: str) -> tuple[str, ...]:
         """They were."""
         return (quarter,)
-
-    def need_apart(self, model: str, kept: frozenset[str]) -> None:
-        """Its groups are not what rows show."""
-        raise ReleaseError(NOT_APART.format(model=model))
 
     def need_cover(self, quarter: str, model: str) -> None:
         """A drawn value need not be the original one."""

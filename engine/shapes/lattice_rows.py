@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from srsql.engine.catalog.layout import ROWS
-from srsql.engine.errors import ReleaseError, SrsqlError
+from srsql.engine.errors import SrsqlError
 from srsql.engine.measures import OF_CLASSES, OF_ROWS
-from srsql.engine.shapes.regions import NOT_APART, Found, Rows, WithoutRegions
+from srsql.engine.shapes.regions import Found, Rows, WithoutRegions
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -32,10 +32,6 @@ class LatticeRows(WithoutRegions):
     def shown(self, dataset: Dataset, model: str) -> Dataset:
         """No table of the dataset has rows."""
         return dataset.without_terms((), rows=False)
-
-    def need_apart(self, model: str, kept: frozenset[str]) -> None:
-        """They show one value each."""
-        raise ReleaseError(NOT_APART.format(model=model))
 
     def without_ids(self, told: tuple[str, ...]) -> tuple[str, ...]:
         """The rows of its own making."""

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from srsql.engine.catalog.releases import ReleasedTerms
 from srsql.engine.catalog.series import Ids
-from srsql.engine.errors import ReleaseError, SrsqlError
+from srsql.engine.errors import SrsqlError
 from srsql.engine.measures import MeasureRow
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -93,8 +93,6 @@ NO_COVER = (
     "can be given"
 )
 """Why what a release shows bounds no count."""
-NOT_APART = "--terms does not go with the model {model}"
-"""Why a model tells no terms apart from rows."""
 
 
 @dataclass(frozen=True)
@@ -163,19 +161,6 @@ class Shape:
     def told_apart(self, apart: Sequence[str]) -> str:
         """What the releases of a series tell apart from rows, as its family says it."""
         return "+".join(apart)
-
-    def need_apart(self, model: str, kept: frozenset[str]) -> None:
-        """Refuse to tell terms apart from rows where that is not made, or breaks what is kept.
-
-        Args:
-            model: its name.
-            kept: which bounds of regions it keeps.
-
-        Raises:
-            ReleaseError: the text names the model.
-        """
-        if kept != {"k", "theta"}:
-            raise ReleaseError(NOT_APART.format(model=model))
 
     def need_region(self, model: str, error: type[SrsqlError]) -> None:
         """Refuse to explain the region of a case that has none; ``model``: its name.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from srsql.engine.catalog.datasets import normalized_texts, term_keys
 from srsql.engine.catalog.releases import (
-    counting_persons,
+    counting_together,
     not_released,
     shows_keys,
     without_releases,
@@ -227,10 +227,10 @@ def perturbed_quarters(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
     return tuple(drawn for each, name in models for drawn in made_shape(name).drawn_in(each))
 
 
-def quarters_of_persons(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
-    """The quarters whose releases count suspected duplicates as one person."""
+def quarters_together(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:
+    """The quarters whose releases count several cases as one."""
     rows = warehouse.rows(query(_RELEASES, "schemas"), {"releases": list(scope.releases.values())})
-    return counting_persons(warehouse, {quarter: schema for schema, quarter in rows})
+    return counting_together(warehouse, {quarter: schema for schema, quarter in rows})
 
 
 def replaced_quarters(warehouse: Warehouse, scope: Scope) -> tuple[str, ...]:

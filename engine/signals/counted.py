@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from srsql.engine.catalog.levels import told_of_levels
+from srsql.engine.catalog.releases import told_of_units
 from srsql.engine.measures import MeasureRow
 from srsql.engine.parameters import Form, Missing
 from srsql.engine.signals.asked import (
@@ -12,12 +15,15 @@ from srsql.engine.signals.asked import (
     dropped_cases,
     left_out,
     perturbed_quarters,
-    quarters_of_persons,
+    quarters_together,
     replaced_quarters,
 )
 from srsql.engine.signals.cases import ORIGINAL
 from srsql.engine.signals.rules import Condition, Counting
 from srsql.engine.store.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from srsql.engine.signals.results import Signals
 
 
 @dataclass(frozen=True)
@@ -94,24 +100,33 @@ def counted(
         condition: that they meet.
         counting: how they were counted.
     """
+    return Counted(condition=condition, **about(warehouse, series, asked, counting))
+
+
+def about(warehouse: Warehouse, series: str, asked: Asked, counting: Counting) -> dict[str, Any]:
+    """What every answer says of who was counted and how, by field."""
     scope, compared = asked.scope, ORIGINAL in asked.sides
-    return Counted(
-        dataset=scope.dataset.name,
-        series=series,
-        quarters=tuple(scope.releases),
-        roles=scope.roles,
-        condition=condition,
-        missing=counting.missing,
-        released_only=not compared,
-        without=left_out(counting),
-        without_indications=counting.without_indications,
-        levels=tuple(told_of_levels(warehouse, scope.levels)),
-        unknown=asked.unknown,
-        suppressed=asked.suppressed.reactions,
-        suppressed_drugs=asked.suppressed.drugs,
-        remarks=asked.suppressed.remarks,
-        dropped=dropped_cases(warehouse, scope) if compared else 0,
-        perturbed=perturbed_quarters(warehouse, scope),
-        persons=quarters_of_persons(warehouse, scope),
-        changed_since=replaced_quarters(warehouse, scope) if compared else (),
-    )
+    return {
+        "dataset": scope.dataset.name,
+        "series": series,
+        "quarters": tuple(scope.releases),
+        "roles": scope.roles,
+        "missing": counting.missing,
+        "released_only": not compared,
+        "without": left_out(counting),
+        "without_indications": counting.without_indications,
+        "levels": tuple(told_of_levels(warehouse, scope.levels)),
+        "unknown": asked.unknown,
+        "suppressed": asked.suppressed.reactions,
+        "suppressed_drugs": asked.suppressed.drugs,
+        "remarks": asked.suppressed.remarks,
+        "dropped": dropped_cases(warehouse, scope) if compared else 0,
+        "perturbed": perturbed_quarters(warehouse, scope),
+        "persons": quarters_together(warehouse, scope),
+        "changed_since": replaced_quarters(warehouse, scope) if compared else (),
+    }
+
+
+def told_together(about: Signals | Counted) -> Iterator[str]:
+    """What is to be known where several cases count as one, and a condition asks for values."""
+    return told_of_units(about.persons)

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from srsql.engine.catalog.levels import told_of_levels
-from srsql.engine.signals.asked import (
-    ask,
-    dropped_cases,
-    left_out,
-    perturbed_quarters,
-    quarters_of_persons,
-    replaced_quarters,
-)
-from srsql.engine.signals.results import (
-    Signals,
-)
+from srsql.engine.signals.asked import ask
+from srsql.engine.signals.counted import about
+from srsql.engine.signals.results import Signals
 from srsql.engine.signals.rules import (
     USUAL,
     Condition,
@@ -72,28 +63,12 @@ def signals(
     finally:
         run.close()
     return Signals(
-        dataset=dataset.name,
-        series=series,
-        quarters=tuple(scope.releases),
-        roles=scope.roles,
-        released_only=released_only,
-        missing=counting.missing,
         every_pair=every,
-        changed_since=() if released_only else replaced_quarters(warehouse, scope),
-        perturbed=perturbed_quarters(warehouse, scope),
-        persons=quarters_of_persons(warehouse, scope),
         signals=found,
         quantiles=quantiles,
         priors=tuple(run.priors),
-        dropped=0 if released_only else dropped_cases(warehouse, scope),
-        unknown=asked.unknown,
-        suppressed=suppressed.reactions,
-        suppressed_drugs=suppressed.drugs,
-        remarks=suppressed.remarks,
         strata=counting.strata,
-        without=left_out(counting),
         masked=run.masked,
-        without_indications=counting.without_indications,
         of_clusters=scope.told.of_clusters,
-        levels=tuple(told_of_levels(warehouse, scope.levels)),
+        **about(warehouse, series, asked, counting),
     )

@@ -17,6 +17,7 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
+from srsql.engine.catalog.layout import ERASED_BY_CASE, NAMES_CASES
 from srsql.engine.errors import SrsqlError
 from srsql.engine.store.database_file import ALIAS, Limits, attached
 from srsql.engine.store.lake_files import read_marker
@@ -27,15 +28,11 @@ from srsql.schemas.outside import open_plain
 
 Place = tuple[str, str]
 """Schema and name of a table."""
-OF_RELEASES = ("member", "withheld", "waiting", "taken_case", "counted_person")
+OF_RELEASES = tuple(name for name, by in NAMES_CASES.items() if by == "release_id")
 """Tables of the catalog that have case ids of releases."""
 OF_DATASETS = (
-    ("budget_ledger", "case_id"),
-    ("deleted_case", "case_id"),
-    ("replaced_case", "case_id"),
-    ("id_pseudonym", "case_id"),
-    ("suspected_duplicate", "case_id"),
-    ("suspected_duplicate", "other_case_id"),
+    *((name, "case_id") for name, by in NAMES_CASES.items() if by == "dataset"),
+    *((name, column) for name, columns in ERASED_BY_CASE.items() for column in columns),
 )
 """Those that have them of datasets, and the column with the ids."""
 CATALOG: frozenset[Place] = frozenset(

@@ -63,7 +63,7 @@ from srsql.engine.catalog.releases import (
 )
 from srsql.engine.catalog.series import Series, create_views, find_series
 from srsql.engine.catalog.waiting import carried_from
-from srsql.engine.checks import Evidence
+from srsql.engine.checks import Evidence, catalog_facts
 from srsql.engine.checks.registry import prove
 from srsql.engine.errors import ReleaseError, one_line
 from srsql.engine.lake.lake import need_periods
@@ -85,14 +85,8 @@ from srsql.engine.release.request import Clock, Progress, Released, today
 from srsql.engine.release.series import refresh_series_views, supersede_release
 from srsql.engine.release.stages.proofs import keep_metrics
 from srsql.engine.risk.metrics import store_measures
-from srsql.engine.risk.persons import (
-    OF_PERSONS,
-    measure_persons,
-    public_persons,
-    told_persons,
-    unsearched_periods,
-)
 from srsql.engine.risk.singling_out import SOME_CASES, measure_singling_out, public_shares
+from srsql.engine.risk.units import OF_UNITS, measure_units
 from srsql.engine.shapes import catalog_shape
 from srsql.engine.steward.draft import reports_of
 from srsql.engine.store.statements import (
@@ -312,10 +306,10 @@ def _need_correctable(
         why = "reports of a case can be in several groups"
     if why:
         raise ReleaseError(f"{quarter} by {model} cannot be corrected, {why}: {NEW_SERIES}")
-    counted = query("checks/release", "counts_persons")
-    if keep_remainder and warehouse.value(counted, {"release": release_id}):
+    unit = catalog_facts(warehouse, release_id).unit
+    if keep_remainder and unit != "case":
         raise ReleaseError(
-            f"--keep-remainder keeps k cases of a group, and {quarter} counts persons: leave it out"
+            f"--keep-remainder keeps k cases of a group, and {quarter} counts {unit}s: leave it out"
         )
     if keep_remainder and claims_of(warehouse, release_id):
         raise ReleaseError(f"--keep-remainder needs k and theta, which {model} does not keep")
@@ -377,20 +371,27 @@ def _register(
 def _copy_statement(name: str) -> str:
     """The rows of a table of the catalog become those of the new version, under the same numbers:
     nothing is drawn or grouped anew."""
-    rows = f"INSERT INTO srsql.{name} SELECT t.* REPLACE ($release_id::INTEGER AS release_id) "
-    rows += f"FROM srsql.{name} AS t"
-    if name in COPIED_WHOLE:
-        return f"{rows} WHERE t.release_id = $before::INTEGER"
-    whose, order = COPIED_BY_CASE[name]
-    key = order.partition(",")[0]
-    cases = f"SELECT s.{key} FROM temp.main.srsql_corrected_case AS s WHERE s.kept"
-    if whose == "known":
-        cases += f" UNION ALL SELECT w.{key} FROM srsql.withheld AS w WHERE w.release_id = "
-        cases += "$release_id::INTEGER"
-    return (
-        f"{rows} SEMI JOIN ({cases}) AS s ON t.{key} = s.{key} "
-        f"WHERE t.release_id = $before::INTEGER ORDER BY {order}"
+    new = exp.cast(exp.Placeholder(this="release_id"), "INTEGER")
+    before = exp.cast(exp.Placeholder(this="before"), "INTEGER")
+    rows = (
+        exp.select(exp.Star(replace=[new.as_("release_id")]))
+        .from_(table("srsql", name, alias="t"))
+        .where(column("release_id", "t").eq(before))
     )
+    if name in COPIED_BY_CASE:
+        whose, *order = COPIED_BY_CASE[name]
+        kept = exp.select(column(order[0], "s")).where(column("kept", "s"))
+        parts: list[exp.Query] = [kept.from_(temporary("srsql_corrected_case", alias="s"))]
+        if whose == "known":
+            withheld = exp.select(column(order[0], "w")).from_(
+                table("srsql", "withheld", alias="w")
+            )
+            parts.append(withheld.where(column("release_id", "w").eq(new.copy())))
+        cases = union_all(parts).subquery("c")
+        same = column(order[0], "t").eq(column(order[0], "c"))
+        rows = rows.join(cases, on=same, join_type="semi")
+        rows = rows.order_by(*(column(each, "t") for each in order))
+    return exp.insert(rows, table("srsql", name)).sql(dialect="duckdb")
 
 
 def _make(
@@ -412,7 +413,7 @@ def _make(
         exposed = measure_singling_out(
             warehouse, current.visible_dataset, current.release_id, SOME_CASES
         )
-        persons = measure_persons(warehouse, current.release_id)
+        units = measure_units(warehouse, current.release_id)
         version = _version(warehouse, current.release_id)
         bounds_told = "theta_bounds" in standing.manifest
         told = suppression_facts(current, "", asked=True) if bounds_told else {}
@@ -426,7 +427,7 @@ def _make(
                 else {"k_effective": shown_k(current)}
             ),
             **public_shares(exposed),
-            **public_persons(persons, perturbs=model.perturbs_values),
+            **units.public(perturbs=model.perturbs_values),
             **{name: share for name, share in told.items() if name in SUPPRESSED_SHARES},
             "version": version,
             "correction": REMAINDER if partly else WHOLE,
@@ -436,8 +437,8 @@ def _make(
         supersede_release(current)
         create_views(warehouse, current.schema, stores)
         private = {
-            **{name: told for name, told in standing.manifest.items() if name not in OF_PERSONS},
-            **told_persons(persons, unsearched_periods(warehouse, current.release_id)),
+            **{name: told for name, told in standing.manifest.items() if name not in OF_UNITS},
+            **units.private(),
             **{name: value for name, value in facts.items() if name != "k_effective"},
             **({"suppressed": []} if told else {}),
             **figures_of(current, ingestion_id),
@@ -462,7 +463,7 @@ def _make(
         shares = prove(evidence, "audit")
     with clock.stage("metrics"):
         store_measures(warehouse, current.release_id, "check", checks)
-        keep_metrics(evidence, shares, exposed, made, persons)
+        keep_metrics(evidence, shares, exposed, made, units)
     refresh_series_views(warehouse, dataset, standing.series)
     return {
         "release_id": current.release_id,

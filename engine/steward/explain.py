@@ -113,16 +113,15 @@ def explain(
             the series.
 
     Raises:
-        LookUpError: nobody knows the case in that quarter, or the series shows no rows of cases,
-            or the dataset protects several sets of quasi-identifiers.
+        LookUpError: nobody knows the case in that quarter, or the series shows no rows of cases;
+            see ``Dataset.need_one_set``.
         ReleaseError: the quarter is not released.
     """
-    if dataset.qid_set:
-        raise LookUpError(
-            f"dataset {dataset.name} declares several sets of quasi-identifiers, and a region is "
-            "made of groups of each, which the catalog does not keep: 'srsql attack --quarter "
-            f"{quarter}' shows who is left to somebody who knows a set"
-        )
+    dataset.need_one_set(
+        LookUpError,
+        "and a region is made of groups of each, which the catalog does not keep: 'srsql attack "
+        f"--quarter {quarter}' shows who is left to somebody who knows a set",
+    )
     release_id = released_id(warehouse, dataset, quarter, series)
     need_cases(warehouse, dataset, series, LookUpError)
     row = warehouse.rows(query(TOPIC, "release"), {"release_id": release_id})[0]

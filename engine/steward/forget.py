@@ -19,7 +19,14 @@ from sqlglot import exp
 
 from srsql.engine.audit.verdicts import drop
 from srsql.engine.catalog.datasets import dataset_names, forgotten_pads, hmac_pads
-from srsql.engine.catalog.layout import NAMES_CASES, derived, raw_table, source_columns, store_of
+from srsql.engine.catalog.layout import (
+    ERASED_BY_CASE,
+    NAMES_CASES,
+    derived,
+    raw_table,
+    source_columns,
+    store_of,
+)
 from srsql.engine.catalog.releases import Stale, staleness
 from srsql.engine.catalog.series import MAIN, PER_QUARTER, find_series
 from srsql.engine.errors import ForgetError, WarehouseError
@@ -198,8 +205,8 @@ def _forgotten(
     for name, statement in ERASURES.items():
         erased[name] = _count(warehouse, query(TOPIC, statement))
     duplicates = [case for (case,) in warehouse.rows(query(TOPIC, "duplicates"), own)]
-    erased["srsql.id_pseudonym"] = _count(warehouse, query(TOPIC, "erase_pseudonyms"), own)
-    erased["srsql.suspected_duplicate"] = _count(warehouse, query(TOPIC, "erase_pairs"), own)
+    for name, columns in ERASED_BY_CASE.items():
+        erased[f"srsql.{name}"] = _count(warehouse, _erase_named(name, columns), own)
     renamed = {
         f"srsql.{name}": _count(warehouse, _name_statement(name, of), own)
         for name, of in NAMES_CASES.items()
@@ -272,14 +279,27 @@ def _count(warehouse: Warehouse, statement: str, parameters: Any = ()) -> int:
 
 def _name_statement(name: str, of: str) -> str:
     """The token stands for the case in a table of the catalog; ``of``: see ``NAMES_CASES``."""
-    ours = "t.dataset = $dataset"
+    of_dataset, ours = exp.Placeholder(this="dataset"), column(of, "t")
     if of == "release_id":
-        releases = "SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = $dataset"
-        ours = f"t.release_id IN ({releases})"
-    return (
-        f"UPDATE srsql.{name} AS t SET case_id = f.token FROM temp.main.srsql_forget_case AS f "
-        f"WHERE t.case_id = f.case_id AND {ours}"
-    )
+        releases = exp.select("r.release_id").from_(table("srsql", "release", alias="r"))
+        whose: exp.Expr = ours.isin(query=releases.where(column("dataset", "r").eq(of_dataset)))
+    else:
+        whose = ours.eq(of_dataset)
+    return exp.update(
+        table("srsql", name, alias="t"),
+        {"case_id": column("token", "f")},
+        from_=exp.From(this=temporary("srsql_forget_case", alias="f")),
+        where=exp.and_(column("case_id", "t").eq(column("case_id", "f")), whose),
+    ).sql(dialect="duckdb")
+
+
+def _erase_named(name: str, columns: Sequence[str]) -> str:
+    """No row of a table of the catalog stays that names a case; see ``ERASED_BY_CASE``."""
+    cases = exp.select("f.case_id").from_(temporary("srsql_forget_case", alias="f"))
+    named = [column(each, "t").isin(query=cases) for each in columns]
+    own = column("dataset", "t").eq(exp.Placeholder(this="dataset"))
+    rows = exp.delete(table("srsql", name, alias="t"), dialect="duckdb")
+    return rows.where(exp.and_(own, exp.or_(*named))).sql(dialect="duckdb")
 
 
 def _of_cases(dataset: Dataset, declared: Table) -> exp.Expr:

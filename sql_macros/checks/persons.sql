@@ -1,12 +1,40 @@
--- The checks of a release that counts persons: k and theta of persons, from the released rows and
--- from who is one person. Inputs are tables: rows(region, case_id) and values(case_id, term), off
--- the released views; persons(case_id, person, carries): case_id as published; carries: no case of
--- the person was in an earlier period of the series, where the model counts new cases alone.
+-- Who is counted by a release, as its checks take it, and whether that is who was suspected.
+
+-- What:    cases in whose place another unit is counted.
+-- Inputs:  unit: 'case': every case counts for itself, and there are no rows; 'person': the cases
+--          that the release counts with others; of_release.
+-- Outputs: case_id, by the ids of the source; unit, distinct from every case id.
+-- Source:  docs/decisions.md, D382.
+CREATE OR REPLACE MACRO srsql.counted_units(unit, of_release) AS TABLE
+SELECT p.case_id, 'person ' || p.person::VARCHAR AS unit
+FROM srsql.counted_person AS p
+WHERE p.release_id = of_release AND unit = 'person';
+
+-- What:    who is counted by a release, by k, theta and new or old: 'case' or 'person'.
+CREATE OR REPLACE MACRO srsql.unit_of(of_release) AS (
+    SELECT CASE WHEN count(*) > 0 THEN 'person' ELSE 'case' END
+    FROM srsql.person_count AS p WHERE p.release_id = of_release
+);
+
+-- What:    the pairs of at least the match probability of a release. Those that a later search
+--          found are none of a version that corrects an earlier one, which keeps who was one
+--          person then.
+-- Inputs:  of_release.
+-- Outputs: case_id, other_case_id.
+-- Source:  Fellegi & Sunter 1969.
+CREATE OR REPLACE MACRO srsql.suspected_pairs(of_release) AS TABLE
+SELECT p.case_id, p.other_case_id
+FROM srsql.suspected_duplicate AS p
+INNER JOIN srsql.release AS r ON p.dataset = r.dataset
+INNER JOIN srsql.person_count AS c ON r.release_id = c.release_id AND p.probability >= c.at_least
+WHERE
+    r.release_id = of_release
+    AND NOT EXISTS (SELECT 1 FROM srsql.correction AS e WHERE e.release_id = r.release_id);
 
 -- What:    no two cases that are suspected duplicates of each other were taken for two persons: of
 --          every pair of which a case is released or counted with others, both are one person.
 -- Inputs:  pairs_of(case_id, other_case_id): of at least the match probability of the release;
---          counted_of(case_id, person): who was counted as one person; released_of(case_id). All by
+--          counted_of(case_id, unit): who was counted as one person; released_of(case_id). All by
 --          the ids of the source.
 -- Source:  Fellegi & Sunter 1969 (links above an upper threshold), and what they join.
 CREATE OR REPLACE MACRO srsql.check_persons(pairs_of, counted_of, released_of, release_id) AS TABLE
@@ -20,7 +48,7 @@ SELECT
     unnest(srsql.check_row(release_id, 'check_persons', 'suspected pair', f.violating, f.total, 0))
 FROM (
     SELECT
-        count(*) FILTER (WHERE a.person IS NULL OR a.person IS DISTINCT FROM b.person) AS violating,
+        count(*) FILTER (WHERE a.unit IS NULL OR a.unit IS DISTINCT FROM b.unit) AS violating,
         count(*) AS total
     FROM query_table(pairs_of) AS p
     LEFT JOIN query_table(counted_of) AS a ON p.case_id = a.case_id
@@ -28,69 +56,4 @@ FROM (
     WHERE
         p.case_id IN (SELECT h.case_id FROM here AS h)
         OR p.other_case_id IN (SELECT h.case_id FROM here AS h)
-) AS f;
-
--- What:    every region that is published holds at least k distinct persons who carry its bounds.
--- Source:  Lin 2016, Definition 3 (1), and Huang 2021, Definition 4 (NC-bounding), of persons.
-CREATE OR REPLACE MACRO srsql.check_k_persons(rows_of, persons_of, at_least, release_id) AS TABLE
-WITH crowd AS (
-    SELECT r.region, count(DISTINCT p.person) FILTER (WHERE p.carries) AS persons
-    FROM query_table(rows_of) AS r
-    LEFT JOIN query_table(persons_of) AS p ON r.case_id = p.case_id
-    GROUP BY r.region
-)
-
-SELECT
-    unnest(srsql.check_row(
-        release_id, 'check_k_persons', 'published region', f.violating, f.total, at_least
-    ))
-FROM (
-    SELECT count(*) FILTER (WHERE c.persons < at_least) AS violating, count(*) AS total
-    FROM crowd AS c
-) AS f;
-
--- What:    no value of any published region is held by more of its persons than its threshold
---          allows of those who carry the bounds; a person holds what any of their released cases
---          shows. A threshold of 1 is kept by whatever is shown.
--- Source:  Lin 2016, Definition 3 (2), of persons.
-CREATE OR REPLACE MACRO srsql.check_theta_persons(
-    rows_of, values_of, persons_of, thresholds_of, release_id
-) AS TABLE
-WITH
-placed AS (
-    SELECT DISTINCT r.region, r.case_id, p.person, p.carries
-    FROM query_table(rows_of) AS r
-    LEFT JOIN query_table(persons_of) AS p ON r.case_id = p.case_id
-),
-
-crowd AS (
-    SELECT p.region, count(DISTINCT p.person) FILTER (WHERE p.carries) AS persons
-    FROM placed AS p GROUP BY p.region
-),
-
-holders AS (
-    SELECT p.region, v.term, count(DISTINCT p.person) AS persons
-    FROM placed AS p
-    INNER JOIN query_table(values_of) AS v ON p.case_id = v.case_id
-    GROUP BY p.region, v.term
-),
-
-breaches AS (
-    SELECT DISTINCT h.region
-    FROM holders AS h
-    INNER JOIN crowd AS c ON h.region = c.region
-    LEFT JOIN query_table(thresholds_of) AS t ON h.term = t.term
-    WHERE
-        t.term IS NULL
-        OR t.theta_num < t.theta_den
-        AND h.persons::HUGEINT * t.theta_den > t.theta_num::HUGEINT * c.persons
-)
-
-SELECT
-    unnest(srsql.check_row(
-        release_id, 'check_theta_persons', 'published region', f.violating, f.total, 0
-    ))
-FROM (
-    SELECT (SELECT count(*) FROM breaches) AS violating, count(*) AS total
-    FROM crowd
 ) AS f;

@@ -2,14 +2,17 @@
 -- a release. Inputs are tables read off the released views:
 --   rows(region, case_id): one row per released report; region is the text of its published QIDs.
 --   values(case_id, term): the sensitive terms of the released child rows, normalized anew.
+--   For k and theta, case_id is who is counted (srsql.counted_units where these are not cases), and
+--   rows tell besides whether they carry the bounds.
 --   thresholds(term, theta_num, theta_den).
 -- Every check returns the uniform row, release = the id given.
 
--- What:    every region that is published holds at least k distinct cases.
--- Source:  Lin 2016, Definition 3 (1).
+-- What:    every region that is published holds at least k distinct cases that carry its bounds.
+-- Inputs:  rows_of(region, case_id, carries).
+-- Source:  Lin 2016, Definition 3 (1); Huang 2021, Definition 4 (NC-bounding).
 CREATE OR REPLACE MACRO srsql.check_k(rows_of, at_least, release_id) AS TABLE
 WITH crowd AS (
-    SELECT r.region, count(DISTINCT r.case_id) AS cases
+    SELECT r.region, count(DISTINCT r.case_id) FILTER (WHERE r.carries) AS cases
     FROM query_table(rows_of) AS r GROUP BY r.region
 )
 
@@ -22,17 +25,19 @@ FROM (
     FROM crowd AS c
 ) AS f;
 
--- What:    no value of any published region is held by a larger share of its cases than theta; a
---          released value without a threshold is a breach.
+-- What:    no value of any published region is held by more of its cases than theta allows of those
+--          that carry the bounds; a released value without a threshold is a breach.
+-- Inputs:  rows_of(region, case_id, carries).
 -- Source:  Lin 2016, Definition 3 (2).
 CREATE OR REPLACE MACRO srsql.check_theta(rows_of, values_of, thresholds_of, release_id) AS TABLE
 WITH
 placed AS (
-    SELECT DISTINCT r.region, r.case_id FROM query_table(rows_of) AS r
+    SELECT DISTINCT r.region, r.case_id, r.carries FROM query_table(rows_of) AS r
 ),
 
 crowd AS (
-    SELECT p.region, count(*) AS cases, row_number() OVER () AS region_no
+    SELECT
+        p.region, count(*) FILTER (WHERE p.carries) AS cases, row_number() OVER () AS region_no
     FROM placed AS p GROUP BY p.region
 ),
 

@@ -148,97 +148,29 @@ WHERE e.quarter = (SELECT max(l.quarter) FROM earlier AS l);
 
 -- What:    whoever knows the first period of the reports of a case, and so that it waited until
 --          this release, rules out those of its group that were released meanwhile: k cases are
---          left, and of them no value is more frequent than its threshold.
--- Inputs:  of_release.
+--          left, and of them no value is more frequent than its threshold. Where persons are
+--          counted, the same of them, who are ruled out by any of their cases.
+-- Inputs:  unit: 'case' or 'person' (see srsql.counted_units); of_release.
 -- Outputs: one uniform row over groups and the periods from which some member waited.
--- Source:  SPEC section 9 (attacks on a series); docs/decisions.md, D391.
-CREATE OR REPLACE MACRO srsql.check_delay(of_release) AS TABLE
+-- Source:  SPEC section 9 (attacks on a series); docs/decisions.md, D382, D391 and D392.
+CREATE OR REPLACE MACRO srsql.check_delay(unit, of_release) AS TABLE
 WITH
 own AS (SELECT r.* FROM srsql.release AS r WHERE r.release_id = of_release),
 
 earlier AS (SELECT b.* FROM srsql.exposed_before(of_release) AS b),
 
-members AS MATERIALIZED (
-    SELECT m.case_no, m.case_id, m.group_id FROM srsql.member AS m WHERE m.release_id = of_release
+counted AS MATERIALIZED (
+    SELECT u.case_id, u.unit AS counted FROM srsql.counted_units(unit, of_release) AS u
 ),
-
-windows AS MATERIALIZED (
-    SELECT DISTINCT m.group_id, w.since
-    FROM members AS m
-    INNER JOIN srsql.waited_before(of_release) AS w ON m.case_id = w.case_id
-),
-
-latest_before AS (
-    SELECT m.case_no, max(e.quarter) AS quarter
-    FROM members AS m
-    INNER JOIN srsql.member AS b ON m.case_id = b.case_id
-    INNER JOIN earlier AS e ON b.release_id = e.release_id
-    GROUP BY m.case_no
-),
-
-remaining AS MATERIALIZED (
-    SELECT w.group_id, w.since, m.case_no
-    FROM windows AS w
-    INNER JOIN members AS m ON w.group_id = m.group_id
-    LEFT JOIN latest_before AS l ON m.case_no = l.case_no
-    WHERE l.quarter IS NULL OR l.quarter < w.since
-),
-
-sizes AS (
-    SELECT w.group_id, w.since, count(r.case_no) AS cases
-    FROM windows AS w
-    LEFT JOIN remaining AS r ON w.group_id = r.group_id AND w.since = r.since
-    GROUP BY w.group_id, w.since
-),
-
-too_frequent AS (
-    SELECT DISTINCT h.group_id, h.since
-    FROM (
-        SELECT r.group_id, r.since, c.term_no, sum(c.weight) AS weight
-        FROM remaining AS r
-        INNER JOIN srsql.case_term AS c ON c.release_id = of_release AND r.case_no = c.case_no
-        GROUP BY r.group_id, r.since, c.term_no
-    ) AS h
-    INNER JOIN sizes AS s ON h.group_id = s.group_id AND h.since = s.since
-    INNER JOIN srsql.threshold AS t ON t.release_id = of_release AND h.term_no = t.term_no
-    CROSS JOIN own AS o
-    WHERE srsql.exceeds(h.weight, t.theta_num, t.theta_den, s.cases, o.weight_scale)
-),
-
-figures AS (
-    SELECT
-        count(*) FILTER (WHERE s.cases < o.k OR f.group_id IS NOT NULL) AS wrong,
-        count(*) AS windows
-    FROM sizes AS s
-    CROSS JOIN own AS o
-    LEFT JOIN too_frequent AS f ON s.group_id = f.group_id AND s.since = f.since
-)
-
-SELECT unnest(srsql.check_row(of_release, 'check_delay', 'windows', f.wrong, f.windows, o.k))
-FROM figures AS f
-CROSS JOIN own AS o;
-
--- What:    the same where persons are counted: whoever knows since when a case of a person waited
---          rules out the persons of whom a case was released meanwhile. k persons are left, and no
---          value is held by more of them than its threshold allows.
--- Inputs:  of_release.
--- Outputs: one uniform row over groups and the periods from which some member waited.
--- Source:  SPEC section 9 (attacks on a series), of persons; docs/decisions.md, D382 and D392.
-CREATE OR REPLACE MACRO srsql.check_delay_persons(of_release) AS TABLE
-WITH
-own AS (SELECT r.* FROM srsql.release AS r WHERE r.release_id = of_release),
-
-earlier AS (SELECT b.* FROM srsql.exposed_before(of_release) AS b),
 
 members AS MATERIALIZED (
     SELECT
         m.case_no,
         m.case_id,
         m.group_id,
-        coalesce('person ' || p.person::VARCHAR, 'case ' || m.case_id) AS person
+        coalesce(u.counted, 'case ' || m.case_id) AS counted
     FROM srsql.member AS m
-    LEFT JOIN srsql.counted_person AS p
-        ON p.release_id = of_release AND m.case_id = p.case_id
+    LEFT JOIN counted AS u ON m.case_id = u.case_id
     WHERE m.release_id = of_release
 ),
 
@@ -248,56 +180,60 @@ windows AS MATERIALIZED (
     INNER JOIN srsql.waited_before(of_release) AS w ON m.case_id = w.case_id
 ),
 
--- By any case of the person, also one that this release does not have.
+-- By any case that is counted with one here, also one that this release does not have.
 latest_before AS (
-    SELECT
-        coalesce('person ' || p.person::VARCHAR, 'case ' || b.case_id) AS person,
-        max(e.quarter) AS quarter
+    SELECT coalesce(u.counted, 'case ' || b.case_id) AS counted, max(e.quarter) AS quarter
     FROM srsql.member AS b
     INNER JOIN earlier AS e ON b.release_id = e.release_id
-    LEFT JOIN srsql.counted_person AS p
-        ON p.release_id = of_release AND b.case_id = p.case_id
+    LEFT JOIN counted AS u ON b.case_id = u.case_id
     GROUP BY ALL
 ),
 
 remaining AS MATERIALIZED (
-    SELECT w.group_id, w.since, m.case_no, m.person
+    SELECT w.group_id, w.since, m.case_no, m.counted
     FROM windows AS w
     INNER JOIN members AS m ON w.group_id = m.group_id
-    LEFT JOIN latest_before AS l ON m.person = l.person
+    LEFT JOIN latest_before AS l ON m.counted = l.counted
     WHERE l.quarter IS NULL OR l.quarter < w.since
 ),
 
 sizes AS (
-    SELECT w.group_id, w.since, count(DISTINCT r.person) AS persons
+    SELECT w.group_id, w.since, count(DISTINCT r.counted) AS n
     FROM windows AS w
     LEFT JOIN remaining AS r ON w.group_id = r.group_id AND w.since = r.since
     GROUP BY w.group_id, w.since
 ),
 
+-- Whoever has several cases holds a value as surely as the surest of them.
+held AS (
+    SELECT r.group_id, r.since, r.counted, c.term_no, max(c.weight) AS weight
+    FROM remaining AS r
+    INNER JOIN srsql.case_term AS c ON c.release_id = of_release AND r.case_no = c.case_no
+    GROUP BY r.group_id, r.since, r.counted, c.term_no
+),
+
 too_frequent AS (
     SELECT DISTINCT h.group_id, h.since
     FROM (
-        SELECT r.group_id, r.since, c.term_no, count(DISTINCT r.person) AS persons
-        FROM remaining AS r
-        INNER JOIN srsql.case_term AS c ON c.release_id = of_release AND r.case_no = c.case_no
-        GROUP BY r.group_id, r.since, c.term_no
+        SELECT d.group_id, d.since, d.term_no, sum(d.weight) AS weight
+        FROM held AS d
+        GROUP BY d.group_id, d.since, d.term_no
     ) AS h
     INNER JOIN sizes AS s ON h.group_id = s.group_id AND h.since = s.since
     INNER JOIN srsql.threshold AS t ON t.release_id = of_release AND h.term_no = t.term_no
-    WHERE srsql.exceeds(h.persons, t.theta_num, t.theta_den, s.persons, 1)
+    CROSS JOIN own AS o
+    WHERE srsql.exceeds(h.weight, t.theta_num, t.theta_den, s.n, o.weight_scale)
 ),
 
 figures AS (
     SELECT
-        count(*) FILTER (WHERE s.persons < o.k OR f.group_id IS NOT NULL) AS wrong,
+        count(*) FILTER (WHERE s.n < o.k OR f.group_id IS NOT NULL) AS wrong,
         count(*) AS windows
     FROM sizes AS s
     CROSS JOIN own AS o
     LEFT JOIN too_frequent AS f ON s.group_id = f.group_id AND s.since = f.since
 )
 
-SELECT
-    unnest(srsql.check_row(of_release, 'check_delay_persons', 'windows', f.wrong, f.windows, o.k))
+SELECT unnest(srsql.check_row(of_release, 'check_delay', 'windows', f.wrong, f.windows, o.k))
 FROM figures AS f
 CROSS JOIN own AS o;

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
 from oracles.ms import inferred
 
-ROWS = "region VARCHAR, case_id VARCHAR"
+ROWS = "region VARCHAR, case_id VARCHAR, carries BOOLEAN"
 VALUES = "case_id VARCHAR, term VARCHAR"
 THETA = "term VARCHAR, theta_num BIGINT, theta_den BIGINT"
 Pairs = Iterable[tuple[str, str]]
@@ -30,13 +30,17 @@ def run(sql: Any, call: str) -> dict[str, Any]:
     return row
 
 
+def _rows(sql: Any, rows: Pairs) -> str:
+    return sql.table("seen_row", ROWS, [(*row, True) for row in rows])
+
+
 def check_k(sql: Any, rows: Pairs, k: int) -> dict[str, Any]:
-    return run(sql, f"check_k({sql.table('seen_row', ROWS, rows)}, {k}, 9)")
+    return run(sql, f"check_k({_rows(sql, rows)}, {k}, 9)")
 
 
 def check_theta(sql: Any, rows: Pairs, values: Pairs, thetas: Mapping[str, str]) -> dict[str, Any]:
     tables = (
-        sql.table("seen_row", ROWS, rows),
+        _rows(sql, rows),
         sql.table("seen_value", VALUES, values),
         _thetas(sql, thetas),
     )
@@ -59,7 +63,7 @@ def check_knowledge(
         for disease in diseases
     ]
     tables = (
-        sql.table("seen_row", ROWS, rows),
+        _rows(sql, rows),
         sql.table("seen_value", VALUES, values),
         sql.table("seen_drug", "case_id VARCHAR, drug VARCHAR", drugs),
         sql.table("seen_knowledge", "spelling VARCHAR, drug VARCHAR, disease VARCHAR", pairs),

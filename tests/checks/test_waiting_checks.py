@@ -140,27 +140,31 @@ def test_persons_of_whom_a_case_was_released_meanwhile_are_ruled_out(
 ) -> None:
     two_weeks(engine)
     put(engine, "member", [(2, 9, "e", 0, 1, True)])
-    window = "check_delay_persons windows"
-    assert found(engine, "check_delay_persons(2)") == {window: (0, 1, 0)}  # a, b, c, e
+    window = "check_delay windows"
+    assert found(engine, "check_delay('person', 2)") == {window: (0, 1, 0)}  # a, b, c, e
     put(engine, "counted_person", [(2, "b", 1), (2, "c", 1)])
-    assert found(engine, "check_delay_persons(2)")[window][0] == 0  # a, b and c, e
+    assert found(engine, "check_delay('person', 2)")[window][0] == 0  # a, b and c, e
     put(engine, "case_term", [(2, 1, 0, 1, True), (2, 2, 0, 1, True)])
-    assert found(engine, "check_delay_persons(2)")[window][0] == 0  # one person of three has X
+    assert found(engine, "check_delay('person', 2)")[window][0] == 0  # one person of three has X
     put(engine, "case_term", [(2, 9, 0, 1, True)])
-    assert found(engine, "check_delay_persons(2)")[window][0] == 1  # two of three
+    assert found(engine, "check_delay('person', 2)")[window][0] == 1  # two of three
     engine.sql("DELETE FROM srsql.case_term")
     put(engine, "counted_person", [(2, "z", 2), (2, "e", 2)])
     put(engine, "member", [(1, 7, "z", 0, 1, True)])
-    assert found(engine, "check_delay_persons(2)")[window][0] == 1  # z is e, and was released
-    assert found(engine, "check_delay(2)")["check_delay windows"][0] == 0  # four cases are left
+    assert found(engine, "check_delay('person', 2)")[window][0] == 1  # z is e, and was released
+    assert (
+        found(engine, "check_delay('case', 2)")["check_delay windows"][0] == 0
+    )  # four cases are left
 
 
 def test_those_who_were_released_meanwhile_are_ruled_out(engine: srsql.Engine) -> None:
     two_weeks(engine)
-    assert found(engine, "check_delay(2)") == {"check_delay windows": (0, 1, 0)}
-    assert found(engine, "check_delay(1)")["check_delay windows"][:2] == (0, 0)
+    assert found(engine, "check_delay('case', 2)") == {"check_delay windows": (0, 1, 0)}
+    assert found(engine, "check_delay('case', 1)")["check_delay windows"][:2] == (0, 0)
     put(engine, "case_term", [(2, 0, 0, 1, True), (2, 1, 0, 1, True)])
-    assert found(engine, "check_delay(2)")["check_delay windows"][0] == 1  # 2 of 3 have X
+    assert found(engine, "check_delay('case', 2)")["check_delay windows"][0] == 1  # 2 of 3 have X
     engine.sql("DELETE FROM srsql.case_term")
     put(engine, "member", members(1, "c"))
-    assert found(engine, "check_delay(2)")["check_delay windows"][0] == 1  # a and b are left
+    assert (
+        found(engine, "check_delay('case', 2)")["check_delay windows"][0] == 1
+    )  # a and b are left

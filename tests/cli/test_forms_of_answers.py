@@ -15,6 +15,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from support.command import srsql
 from support.files import copied
+from support.printed import print_table
 from support.quarters import crowd
 
 from srsql.cli import cli
@@ -51,7 +52,7 @@ def printed(width: int, columns: list[str], rows: list[list[str]]) -> list[str]:
         width=width, force_terminal=True, markup=False, emoji=False, soft_wrap=True, highlight=False
     )
     with terminal.capture() as shown:
-        forms.print_table(terminal, "title", columns, rows)
+        print_table(terminal, "title", columns, rows)
     return ESCAPES.sub("", shown.get()).splitlines()
 
 
@@ -101,7 +102,7 @@ def test_one_signal_of_80_columns_has_no_broken_word(
     ] or len(tables) == 1  # as wide as the figures are
     with terminal.capture() as shown:
         for table in tables:
-            forms.print_table(terminal, table.title, table.columns, table.rows)
+            print_table(terminal, table.title, table.columns, table.rows)
     text = ESCAPES.sub("", shown.get())
     assert max(map(len, text.splitlines())) <= 80
     assert len(text.splitlines()) <= len(tables) * 13

@@ -188,8 +188,9 @@ def test_a_term_without_a_threshold_is_refused_by_the_macro(terms: str, theta: s
 
 
 def test_markup_in_a_label_is_data(engine: Engine, tmp_path: Path, capsys: Any) -> None:
+    from support.printed import print_table
+
     from srsql.engine.console import out
-    from srsql.engine.console.forms import print_table
 
     print_table(out, "[/Q] quarter", ["[bold]name"], [["[/red]x"]])
     assert "[/red]x" in capsys.readouterr().out

@@ -105,17 +105,17 @@ def test_what_is_there_once_is_what_gathering_makes_of_it(
 ) -> None:  # fmt: skip
     text = DATASET.format(report_id=report_id, id_type=id_type)
     told: list[bool] = []
-    work_out = cases._work_out
+    work_out = cases.work_out
 
     def seen(*task: Any, **known: Any) -> None:
         told.append(known.get("sole", False))
         work_out(*task, **known)
 
-    monkeypatch.setattr(cases, "_work_out", seen)
+    monkeypatch.setattr(cases, "work_out", seen)
     found = series(tmp_path / "found", text, model, visits)
     assert any(told) == sole
     monkeypatch.setattr(cases, "has_one_value", lambda dataset, with_drugs: False)
-    monkeypatch.setattr(cases, "_work_out", lambda *task, **_: work_out(*task))
+    monkeypatch.setattr(cases, "work_out", lambda *task, **_: work_out(*task))
     assert series(tmp_path / "gathered", text, model, visits) == found
 
 

@@ -61,7 +61,7 @@ QUESTIONS = {
         "engine/steward/forget.py": r"^ERASURES = ",
     },
     "Where does the page get its bounds of models?": {
-        "engine/extras/verifier_page/page/checks.js": r"^const BOUNDS_OF_MODELS = ",
+        "engine/models/base.py": r"^    def claimed_bounds\(",
     },
 }
 """Question -> file -> the definition that answers it, which stands in that file alone."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from oracles.persons import clusters, persons
-from support.persons import suspect
+from support.persons import of_units, suspect
 from support.quarters import crowd, write_quarter
 from support.released import regions, terms_of
 
@@ -250,23 +250,16 @@ def test_a_forgotten_case_is_a_token_among_persons(engine: Engine) -> None:
     assert len(ids) == 3
 
 
-ROWS = "region VARCHAR, case_id VARCHAR"
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_the_checks_count_persons_as_the_oracle_does(sql: Any, seed: int) -> None:
     luck = random.Random(seed)
     cases = [str(n) for n in range(24)]
     of = {case: luck.choice("ABCDEFGHIJ") for case in cases if luck.random() < 0.6}
     place = {case: f"region {luck.randrange(4)}" for case in cases}
+    place |= {case: place[min(c for c in of if of[c] == of[case])] for case in of}  # of one person
     old = {p for p in "ABC" if luck.random() < 0.5}
     values = [(case, term) for case in cases for term in "xy" if luck.random() < 0.3]
-    rows = sql.table("placed", ROWS, [(place[case], case) for case in cases])
-    shown = sql.table("shown", "case_id VARCHAR, term VARCHAR", values)
-    told = sql.table(
-        "told", "case_id VARCHAR, person VARCHAR, carries BOOLEAN",
-        [(case, of.get(case, case), of.get(case, case) not in old) for case in cases],
-    )  # fmt: skip
+    told = [(case, of.get(case, case), of.get(case, case) not in old) for case in cases]
     limits = sql.table(
         "limits", "term VARCHAR, theta_num BIGINT, theta_den BIGINT", [("x", 1, 2), ("y", 1, 3)]
     )
@@ -279,13 +272,9 @@ def test_the_checks_count_persons_as_the_oracle_does(sql: Any, seed: int) -> Non
             len(persons({c for c, t in values if t == term and c in here}, of)) > share * len(new)
             for term, share in (("x", Fraction(1, 2)), ("y", Fraction(1, 3)))
         )
-    ((_, _, _, short, *_),) = sql.rows(
-        f"SELECT c.* FROM srsql.check_k_persons({rows}, {told}, 4, 1) AS c"
-    )
-    ((_, _, _, wrong, *_),) = sql.rows(
-        f"SELECT c.* FROM srsql.check_theta_persons({rows}, {shown}, {told}, {limits}, 1) AS c"
-    )
-    assert (short, wrong) == (least, broken)
+    seen = ([(place[case], case) for case in cases], values, told)
+    assert of_units(sql, "check_k('unit_row', 4, 1)", *seen) == least
+    assert of_units(sql, f"check_theta('unit_row', 'unit_value', {limits}, 1)", *seen) == broken
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -299,7 +288,7 @@ def test_no_suspected_pair_is_told_apart_as_the_oracle_says(sql: Any, seed: int)
     near = [pair for pair in pairs if {*told, *released}.intersection(pair)]
     apart = [(a, b) for a, b in near if a not in told or told.get(b) != told[a]]
     pairs_of = sql.table("pair", "case_id VARCHAR, other_case_id VARCHAR", pairs)
-    counted = sql.table("counted", "case_id VARCHAR, person VARCHAR", list(told.items()))
+    counted = sql.table("counted", "case_id VARCHAR, unit VARCHAR", list(told.items()))
     out = sql.table("out", "case_id VARCHAR", [(case,) for case in sorted(released)])
     ((_, _, _, violating, total, *_),) = sql.rows(
         f"SELECT c.* FROM srsql.check_persons({pairs_of}, {counted}, {out}, 1) AS c"

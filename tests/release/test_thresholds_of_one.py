@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.persons import suspect
+from support.persons import of_units, suspect
 from support.quarters import Report, write_quarter
 
 from srsql.engine.api.engine import Engine
@@ -54,15 +54,14 @@ def test_the_remainder_of_such_a_group_is_kept(engine: Engine) -> None:
 @pytest.mark.parametrize(("share", "broken"), [((1, 1), 0), ((2, 3), 1)])
 def test_a_region_breaks_no_threshold_of_one(sql: Any, share: tuple[int, int], broken: int) -> None:
     """Three persons have the value, two of whom carry the bounds."""
-    rows = sql.table("placed", "region VARCHAR, case_id VARCHAR", [("r", c) for c in "abc"])
-    shown = sql.table("shown", "case_id VARCHAR, term VARCHAR", [(c, "x") for c in "abc"])
-    told = sql.table(
-        "told", "case_id VARCHAR, person VARCHAR, carries BOOLEAN", [(c, c, c < "c") for c in "abc"]
-    )
     limits = sql.table(
         "limits", "term VARCHAR, theta_num BIGINT, theta_den BIGINT", [("x", *share)]
     )
-    ((_, _, _, wrong, *_),) = sql.rows(
-        f"SELECT c.* FROM srsql.check_theta_persons({rows}, {shown}, {told}, {limits}, 1) AS c"
+    wrong = of_units(
+        sql,
+        f"check_theta('unit_row', 'unit_value', {limits}, 1)",
+        [("r", case) for case in "abc"],
+        [(case, "x") for case in "abc"],
+        [(case, case, case < "c") for case in "abc"],
     )
     assert wrong == broken

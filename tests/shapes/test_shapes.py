@@ -87,14 +87,6 @@ REFUSALS: list[tuple[Callable[[Shape], object], dict[type[Shape], str]]] = [
         {Chunks: "there is no region to explain"},
     ),
     (
-        lambda shape: shape.need_apart("m", frozenset({"k", "theta"})),
-        dict.fromkeys((DrawnValues, LatticeRows), "--terms does not go with the model m"),
-    ),
-    (
-        lambda shape: shape.need_apart("m", frozenset({"k"})),
-        dict.fromkeys(set(SHAPES) - {Chunks}, "--terms does not go with the model m"),
-    ),
-    (
         lambda shape: shape.shown(FAERS, "m"),
         {Chunks: "releases terms only: say which"},
     ),

@@ -12,10 +12,10 @@ import pytest
 from oracles.signals import measures
 from rich.console import Console
 from support.command import Answer, srsql
+from support.printed import print_table
 from support.quarters import crowd, write_quarter
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.console.forms import print_table
 from srsql.engine.console.measures import (
     SIGNAL_COLUMNS,
     prior_text,

@@ -9,7 +9,7 @@ from support.baskets import Desk
 
 from srsql.engine.catalog.released_terms import PublishedNodes
 from srsql.engine.checks import measured
-from srsql.engine.checks.term_nodes import check_nodes
+from srsql.engine.checks.term_nodes import km_of_nodes
 from srsql.engine.measures import MeasureRow
 from srsql.engine.terms.generalize import generalize_terms
 
@@ -64,7 +64,8 @@ class Generalized:
             "FROM srsql_generalized_record AS r"
         )
         call = TABLES.check_records(1, "temp.main.originals", "temp.main.numbering")
-        made = check_nodes(self.desk.warehouse, TABLES, 1, k, m, "temp.main.named")
+        made = measured(self.desk.warehouse, TABLES.check(1, "temp.main.named"))
+        made += km_of_nodes(self.desk.warehouse, TABLES, 1, k, m)
         return made + measured(self.desk.warehouse, [call])
 
     def failed(self, k: int, m: int, policy: list[frozenset[int]]) -> set[tuple[str, str]]:

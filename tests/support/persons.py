@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.checks import TOPIC
+from srsql.engine.store.statements import query
 
 Pairs = Iterable[tuple[str, str, float]]
 
@@ -24,3 +27,29 @@ def suspect(engine: Engine, pairs: Pairs, dataset: str = "faers") -> None:
         "'a test', '{}' FROM srsql.ingestion AS i WHERE NOT i.replaced",
         [dataset],
     )
+
+
+def of_units(
+    sql: Any,
+    call: str,
+    placed: Iterable[tuple[str, str]],
+    values: Iterable[tuple[str, str]],
+    told: Iterable[tuple[str, str, bool]],
+) -> float:
+    """How many regions break a bound, by a check that counts others than cases.
+
+    Args:
+        sql: the fixture.
+        call: of the check, with the tables ``unit_row`` and ``unit_value``.
+        placed: the region and case of every released row.
+        values: case and term, as the rows show them.
+        told: case, who is counted in its place, and whether that one carries the bounds.
+    """
+    sql.table("srsql_published_row", "region VARCHAR, case_id VARCHAR", placed)
+    sql.table("srsql_published_value", "case_id VARCHAR, term VARCHAR", values)
+    sql.table("seen_unit", "case_id VARCHAR, unit VARCHAR, carries BOOLEAN", told)
+    made = ", ".join(
+        f"unit_{name} AS ({query(TOPIC, f'unit_{name}s')})" for name in ("row", "value")
+    )
+    ((_, _, _, violating, *_),) = sql.rows(f"WITH {made} SELECT c.* FROM srsql.{call} AS c")
+    return float(violating)

@@ -33,7 +33,7 @@ from srsql.engine.artifact.verify.published_rows import published_rows
 from srsql.engine.catalog.series import IDS
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
-from srsql.engine.models.base import BY_SETS, COUNTS_PERSONS, SUPPRESSES, GroupingModel
+from srsql.engine.models.base import BY_SETS, SUPPRESSES, GroupingModel, promise_by
 from srsql.engine.store import doors
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.schemas.outside import OutsideError, read_bytes
@@ -264,7 +264,7 @@ def _extensions(
         ),
         (
             manifest.parameters.get("counted") == "persons",
-            lambda told: f"{told} {COUNTS_PERSONS}",
+            lambda told: promise_by("person", told),
             "persons" in model.extensions,
             f"persons are counted, and {model.name} counts cases",
         ),

@@ -60,8 +60,6 @@ def _share_faults(manifest: Manifest) -> Iterator[str]:
     told = manifest.parameters
     shares = {name: value for name, value in told.items() if "_percent_" in name}
     for name, value in shares.items():
-        if name.startswith("k_by_persons"):
-            continue
         if not isinstance(value, int) or not 0 <= value <= 100:
             yield f"{name} is {value!r}, no percentage"
             return

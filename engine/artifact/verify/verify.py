@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 from sqlglot import exp
 
 from srsql.engine.artifact.described import ids_follow
-from srsql.engine.artifact.documents import public_report
+from srsql.engine.artifact.documents import public_manifest
 from srsql.engine.artifact.format import (
     HIERARCHIES,
     MANIFEST,
@@ -99,6 +100,7 @@ from srsql.engine.artifact.verify.verdict import (
     version_of,
     windows_left,
 )
+from srsql.engine.catalog.public_database import BATCH
 from srsql.engine.errors import SrsqlError, VerifyError, one_line
 from srsql.engine.store.statements import (
     STEPS,
@@ -371,12 +373,23 @@ def drawn_report(
     Raises:
         ValueError: the thresholds cannot be read.
     """
+    # brings matplotlib, which nothing else needs
+    from srsql.engine.report.public_edition import public_database, public_quarter
+
     sources: dict[str, exp.Query] = {}
     for table in (manifest.table(item.name) for item in dataset.row_tables):
         names = [column(c.name, "t") for c in table.columns]
         sources[table.name] = exp.select(*names).from_(temporary(loaded(table.name), alias="t"))
-    thresholds = zip(*read_thresholds(folder, manifest), strict=True)
-    return public_report(con, sources, thresholds, manifest, dataset)
+    facts = public_manifest(zip(*read_thresholds(folder, manifest), strict=True), manifest)
+
+    def rows_of(_: str, view: str) -> pa.RecordBatchReader:
+        if view == "manifest":
+            return pa.RecordBatchReader.from_batches(facts.schema, facts.to_batches())
+        return con.sql(sources[view].sql("duckdb")).to_arrow_reader(BATCH)
+
+    schemas = {manifest.quarter: "release"}
+    with public_database(con, rows_of, dataset, manifest.series, schemas, set(sources)) as released:
+        return public_quarter(released, manifest.quarter).html
 
 
 def check_series(

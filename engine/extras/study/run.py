@@ -65,13 +65,12 @@ class Workers:
             raise self.error(f"--jobs {self.jobs}: give at least 1")
 
     def need_one_set(self, dataset: Dataset) -> None:
-        """Refuse several sets of quasi-identifiers, by which settings are not measured."""
-        if dataset.qid_set:
-            raise self.error(
-                f"dataset {dataset.name} declares several sets of quasi-identifiers, by which "
-                "models are not compared: give a dataset without [[qid_set]], or 'srsql release' "
-                "and 'srsql metrics' for each setting"
-            )
+        """Refuse a dataset by which settings are not measured."""
+        dataset.need_one_set(
+            self.error,
+            "by which models are not compared: give a dataset without [[qid_set]], or "
+            "'srsql release' and 'srsql metrics' for each setting",
+        )
 
     def make_folder(self) -> Path:
         """The folder of the finished cells.

@@ -1,4 +1,4 @@
-"""The page as one file, of its sources and of what the datasets that ship declare.
+"""The page as one file, of its sources and of what models and the datasets that ship declare.
 
 Parquet is read by foreign code, which does not ship: hyparquet and fzstd, built into one script
 (see ``integrations/parquet-reader``). The command that writes the page takes that script.
@@ -16,6 +16,7 @@ from string import Template
 from typing import Any
 
 from srsql.engine.errors import VerifyError, one_line
+from srsql.engine.models import MODELS
 from srsql.engine.store.scratch import put_beside
 from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
 from srsql.schemas.outside import read_bytes
@@ -29,8 +30,6 @@ WORK = (
 )  # fmt: skip
 """What the worker runs, in this order; ``view.js`` is what the page runs."""
 READER_BUILD = "the script that integrations/parquet-reader builds"
-
-
 _GLOBAL = re.compile(r"\b(?:var|let|const) parquetFiles\b")
 _WITHOUT = (
     "Without a reader of Parquet: <code>srsql verify --page FILE --parquet-reader READER</code> "
@@ -49,8 +48,10 @@ def verifier_page(parquet_reader: bytes | None = None) -> str:
     facts = json.dumps([declared_facts(load_dataset(name)) for name in builtin_names()])
     listed = (resources.files("srsql.udfs") / "unassigned_14.txt").read_text(encoding="ascii")
     unassigned = f"const UNASSIGNED_14 = {json.dumps(' '.join(listed.split()))};\n"
+    claimed = json.dumps([(name, kind.claimed_bounds()) for name, kind in MODELS.items()])
+    bounds = f"const BOUNDS_OF_MODELS = new Map({claimed});\n"
     # "<" could end the script that the facts stand in
-    shipped = f"const SHIPPED = {facts.replace('<', chr(92) + 'u003c')};\n"
+    shipped = f"const SHIPPED = {facts.replace('<', chr(92) + 'u003c')};\n{bounds}"
     foreign = "" if parquet_reader is None else f"{parquet_reader.decode()}\n"
     own = shipped + unassigned + "".join(_source(name) for name in WORK)
     view = f'"use strict";\n{{\n{_source("view.js")}}}\n'

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
 from srsql.engine.catalog.series import Series
-from srsql.engine.grouping.cases import Knowledge
+from srsql.engine.grouping.cases import Knowledge, Unit
 from srsql.engine.measures import Applicability
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.terms.parameters import DisassociationParameters
@@ -29,7 +29,7 @@ class Wanted(Protocol):
 
     @property
     def match(self) -> Fraction:
-        """Probability from which on two cases are one person."""
+        """Probability from which on two cases count as one."""
 
     @property
     def knowledge(self) -> Knowledge | None:
@@ -64,8 +64,8 @@ class Wanted(Protocol):
         """What becomes of values and cases that break their bounds, by option."""
 
     @property
-    def counts_persons(self) -> bool:
-        """Bounds are of persons."""
+    def unit(self) -> Unit:
+        """Of whom bounds are."""
 
     @property
     def suppresses(self) -> bool:

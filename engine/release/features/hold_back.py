@@ -72,7 +72,7 @@ HOLD_BACK = Feature(
     "cases that wait",
     "A case that no group has room for waits, and is tried again in the next period.",
     options=("max_delay",),
-    checks=(of.HOLDING_BACK, of.TAKING_IN, of.PERSONS_TAKEN_IN),
+    checks=(of.HOLDING_BACK, of.TAKING_IN, of.UNITS_TAKEN_IN),
     facts={"max_delay": int, "waiting_cases": int, "waiting_reports": int},
     refusals=(
         _none_waits(

@@ -60,7 +60,7 @@ SETS = Feature(
             "give --model {others} or {last}, or a dataset without [[qid_set]]",
             _words,
         ),
-        _not_with("--count persons", lambda of: of.counts_persons),
+        _not_with("--count persons", lambda of: of.unit.parted),
         _not_with("--terms", lambda of: of.terms is not None),
         _not_with(f"--leftovers {SUPPRESS}", lambda of: of.choices["--leftovers"] == SUPPRESS),
         _not_with(

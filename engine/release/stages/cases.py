@@ -17,21 +17,19 @@ def merge_cases(request: Request, made: Made) -> Tables:
     """Load them; only the weight scale is known of them elsewhere."""
     model = request.model
     parts = model.symptoms_limit.denominator if model.symptoms_limit else 1
-    persons = request.match if request.counts_persons else None
     with buckets_carrier(made.current, request) as carrier:
         made.weight_scale = load_cases(
-            made.current, request.knowledge, parts, model.record_unit, carrier, persons
+            made.current, request.knowledge, parts, request.unit, carrier
         )
     return handed_on(CASES.writes)
 
 
 CASES = Stage(
     "cases",
-    "All reports of a case in the quarter, or of a person where persons are counted, become one "
-    "super-record.",
+    "All reports of a case in the quarter, or of whoever else is counted, become one super-record.",
     merge_cases,
-    writes="attribute box case case_report case_term deleted node own_report person "
-    "report_box report_value symptoms term word",
+    writes="attribute box case case_report case_term deleted node own_report "
+    "report_box report_value symptoms term unit word",
 )
 
 
@@ -67,7 +65,7 @@ HISTORY = Stage(
     "What other quarters know of each case is marked, and old cases cover their earlier regions; "
     "what the series suppressed of a case stays so.",
     look_around,
-    reads="attribute box case case_report case_term node person report_value symptoms term word",
+    reads="attribute box case case_report case_term node report_value symptoms term unit word",
     writes="appearance bounded grouped profile role suggested suppressed withheld",
 )
 LOSABLE = Stage(

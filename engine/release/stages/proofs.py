@@ -18,6 +18,7 @@ from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
 from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
 from srsql.engine.risk.singling_out import KERNELS, SOME_CASES, measure_singling_out
+from srsql.engine.risk.units import UnitsOfGroups
 from srsql.udfs.kernels import load_kernels
 
 
@@ -122,18 +123,18 @@ def measure_all(request: Request, made: Made) -> Tables:
     """Keep checks and metrics as uniform rows."""
     current = made.current
     store_measures(current.warehouse, current.release_id, "check", made.checks)
-    keep_metrics(made.evidence, made.shares, made.exposed, made.released, made.persons)
+    keep_metrics(made.evidence, made.shares, made.exposed, made.released, made.units)
     return {}
 
 
 def keep_metrics(
     evidence: Evidence, shares: Sequence[Measure], exposed: list[MeasureRow], released: Released,
-    persons: Sequence[MeasureRow],
+    units: UnitsOfGroups,
 ) -> None:  # fmt: skip
     """Keep the metrics, of which k and theta are judged once more, from the catalog."""
     current = evidence.release
     warehouse, release_id = current.warehouse, current.release_id
-    rows = judged(evidence.facts, measure(warehouse, release_id, persons=persons))
+    rows = judged(evidence.facts, measure(warehouse, release_id, units=units))
     require_bounds(evidence.facts, rows)
     if perturbed(warehouse, release_id):
         rows += measure_linkage(

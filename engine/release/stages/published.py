@@ -7,7 +7,7 @@ from typing import Any
 
 from srsql.engine.catalog.releases import NOT_IDS
 from srsql.engine.catalog.series import create_views, gaps
-from srsql.engine.models.base import COUNTS_PERSONS
+from srsql.engine.models.base import promise_by
 from srsql.engine.release.features.optional_columns import optional_facts
 from srsql.engine.release.features.qid_sets import set_facts
 from srsql.engine.release.manifest import (
@@ -26,14 +26,8 @@ from srsql.engine.release.request import Released, Request
 from srsql.engine.release.series import supersede_release
 from srsql.engine.release.stages.stage import Made, Stage, Tables
 from srsql.engine.release.terms import terms_inferred
-from srsql.engine.risk.persons import (
-    counted_persons,
-    measure_persons,
-    public_persons,
-    told_persons,
-    unsearched_periods,
-)
 from srsql.engine.risk.singling_out import columns_beside, public_shares
+from srsql.engine.risk.units import measure_units
 from srsql.engine.store.statements import query
 from srsql.engine.terms.disassociate import not_held
 
@@ -42,9 +36,9 @@ def publish(request: Request, made: Made) -> Tables:
     """Create the views and both manifests."""
     current, warehouse = made.current, made.current.warehouse
     told = _place_in_series(request, made) | made.limited
-    if not current.dataset.qid_set:  # by which persons are not counted
-        made.persons = measure_persons(warehouse, current.release_id)
-        told |= told_persons(made.persons, unsearched_periods(warehouse, current.release_id))
+    if not current.dataset.qid_set:  # by which cases alone are counted
+        made.units = measure_units(warehouse, current.release_id)
+        told |= made.units.private()
     parameters = _parameters(request, made)
     facts = _facts(request, made, parameters)
     stores = {item.name: item.store for item in made.built}
@@ -96,10 +90,8 @@ def _facts(request: Request, made: Made, parameters: Parameters) -> dict[str, st
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(made.exposed)}
     facts |= {**optional_facts(request.columns), **set_facts(current)}
-    facts |= public_persons(made.persons, perturbs=model.perturbs_values)
-    if request.counts_persons:
-        guarantee = f"{model.guarantee} {COUNTS_PERSONS}"
-        facts |= counted_persons(guarantee, float(request.match))
+    facts |= made.units.public(perturbs=model.perturbs_values)
+    facts |= request.unit.told(promise_by(request.unit.name, model.guarantee))
     facts[RELEASE_DATE] = request.date
     facts |= made.pool[0]
     facts |= public_incomplete(current.warehouse, made.ingestion_id, model)

@@ -4,7 +4,6 @@ the ids they are shown by.
 
 from __future__ import annotations
 
-from srsql.engine.grouping.cases import part_persons
 from srsql.engine.release.ids import make_identity
 from srsql.engine.release.request import Request
 from srsql.engine.release.series import grouped_reports
@@ -20,8 +19,8 @@ def generalize(request: Request, made: Made) -> Tables:
 
 
 def part_records(request: Request, made: Made) -> Tables:
-    """Make records of cases of those of persons."""
-    part_persons(made.current, made.weight_scale, request.model.history.carriers)
+    """Make records of cases of those of several."""
+    request.unit.part(made.current, made.weight_scale, request.model.history.carriers)
     return {}
 
 
@@ -39,13 +38,13 @@ REGIONS = Stage(
     reads="attribute bounded box case grouped held_value node region",
     writes="dimension_node drawn pub_released_rows region",
 )
-PARTED_PERSONS = Stage(
+PARTED = Stage(
     "regions",
-    "Records of persons become those of their cases again.",
+    "Records of several cases become those of each case again.",
     part_records,
     reads="attribute box case case_report case_term grouped node own_report report_box "
     "report_value role term theta withheld word",
-    applies=lambda request: request.counts_persons,
+    applies=lambda request: request.unit.parted,
 )
 IDS = Stage(
     "regions",

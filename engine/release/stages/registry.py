@@ -9,7 +9,7 @@ from srsql.engine.release.stages.cases import CASES, HISTORY, KERNELS, LOSABLE, 
 from srsql.engine.release.stages.grouping import CLUSTER_NEEDED, GROUP_NEEDED, GROUPING, RESTS
 from srsql.engine.release.stages.proofs import AUDIT, CHECKS, LINKS, METRICS, SHOWN, SINGLED_OUT
 from srsql.engine.release.stages.published import VIEWS
-from srsql.engine.release.stages.regions import IDS, PARTED_PERSONS, REGIONS, TERMS
+from srsql.engine.release.stages.regions import IDS, PARTED, REGIONS, TERMS
 from srsql.engine.release.stages.stage import Stage
 from srsql.engine.release.stages.tables import (
     BUDGET,
@@ -31,7 +31,7 @@ STAGES: tuple[Stage, ...] = (
     CLUSTER_NEEDED,
     GROUP_NEEDED,
     REGIONS,
-    PARTED_PERSONS,
+    PARTED,
     IDS,
     TERMS,
     CATALOG,

@@ -15,6 +15,7 @@ from srsql.engine.grouping.history import HistoryRule
 from srsql.engine.grouping.patterns import Grouping
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.release.request import Released, Request
+from srsql.engine.risk.units import UnitsOfGroups
 from srsql.engine.terms.parameters import DisassociationParameters
 
 Tables = dict[str, str]
@@ -54,8 +55,8 @@ class Made:
     """The released tables."""
     exposed: list[MeasureRow] = field(init=False)
     """What known items single out."""
-    persons: list[MeasureRow] = field(default_factory=list)
-    """What its groups keep of persons, where suspected duplicates were searched for."""
+    units: UnitsOfGroups = field(default_factory=UnitsOfGroups)
+    """How many others than cases its groups keep."""
     released: Released = field(init=False)
     evidence: Evidence = field(init=False)
     checks: list[Measure] = field(init=False)

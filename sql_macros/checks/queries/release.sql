@@ -45,7 +45,8 @@ SELECT
     (SELECT count(*) > 0 FROM srsql.taken_in(r.release_id)) AS takes_in,
     coalesce(
         (SELECT k.version FROM srsql.release_key AS k WHERE k.release_id = r.release_id), 0
-    ) AS term_key
+    ) AS term_key,
+    srsql.unit_of(r.release_id) AS unit
 FROM srsql.release AS r
 CROSS JOIN terms AS t
 WHERE r.release_id = $release;
@@ -119,10 +120,14 @@ LEFT JOIN srsql.defended_attack AS d ON r.release_id = d.release_id
 WHERE own.release_id = $release AND r.status = 'released'
 ORDER BY r.quarter DESC;
 
--- name: persons
--- Who is one person among the released cases of a release that counts persons, by published id.
+-- name: units
+-- Who is counted in the place of released cases, by published id, where $unit is not 'case'.
 -- carries: everybody, or ($in_series) of whom no case was in an earlier period of the series.
 WITH
+counted AS MATERIALIZED (
+    SELECT u.case_id, u.unit FROM srsql.counted_units($unit, $release) AS u
+),
+
 known AS (
     SELECT DISTINCT m.case_id
     FROM srsql.release AS own
@@ -132,37 +137,41 @@ known AS (
     WHERE own.release_id = $release AND $in_series
 ),
 
-known_person AS (
-    SELECT DISTINCT p.person
-    FROM srsql.counted_person AS p
-    SEMI JOIN known AS k ON p.case_id = k.case_id
-    WHERE p.release_id = $release
+known_unit AS (
+    SELECT DISTINCT c.unit FROM counted AS c SEMI JOIN known AS k ON c.case_id = k.case_id
 )
 
 SELECT DISTINCT
     i.public_case AS case_id,
-    coalesce('person ' || p.person::VARCHAR, 'case ' || i.case_id::VARCHAR) AS person,
-    k.case_id IS NULL AND q.person IS NULL AS carries
+    coalesce(c.unit, 'case ' || i.case_id::VARCHAR) AS unit,
+    k.case_id IS NULL AND q.unit IS NULL AS carries
 FROM temp.main.srsql_identity AS i
-LEFT JOIN srsql.counted_person AS p
-    ON p.release_id = $release AND i.case_id::VARCHAR = p.case_id
+LEFT JOIN counted AS c ON i.case_id::VARCHAR = c.case_id
 LEFT JOIN known AS k ON i.case_id::VARCHAR = k.case_id
-LEFT JOIN known_person AS q ON p.person = q.person;
+LEFT JOIN known_unit AS q ON c.unit = q.unit;
+
+-- name: unit_rows
+-- The released rows with who is counted in the place of their cases, and whether they carry bounds.
+SELECT
+    r.region,
+    coalesce(u.unit, 'row of ' || r.case_id::VARCHAR) AS case_id,
+    coalesce(u.carries, false) AS carries
+FROM temp.main.srsql_published_row AS r
+LEFT JOIN seen_unit AS u ON r.case_id = u.case_id;
+
+-- name: unit_values
+-- The released values of those who are counted: of any of their cases.
+SELECT DISTINCT coalesce(u.unit, 'row of ' || v.case_id::VARCHAR) AS case_id, v.term
+FROM temp.main.srsql_published_value AS v
+LEFT JOIN seen_unit AS u ON v.case_id = u.case_id;
 
 -- name: suspected_pairs
--- The pairs of at least the match probability of a release. Those that a later search found are
--- none of a version that corrects an earlier one, which keeps who was one person then.
-SELECT p.case_id, p.other_case_id
-FROM srsql.suspected_duplicate AS p
-INNER JOIN srsql.release AS r ON p.dataset = r.dataset
-INNER JOIN srsql.person_count AS c ON r.release_id = c.release_id AND p.probability >= c.at_least
-WHERE
-    r.release_id = $release
-    AND NOT EXISTS (SELECT 1 FROM srsql.correction AS e WHERE e.release_id = r.release_id);
+-- The pairs of cases that a release was to count as one.
+SELECT p.case_id, p.other_case_id FROM srsql.suspected_pairs($release) AS p;
 
--- name: counted_persons
--- Who was counted as one person.
-SELECT p.case_id, p.person FROM srsql.counted_person AS p WHERE p.release_id = $release;
+-- name: counted_units
+-- Who was counted in the place of cases.
+SELECT u.case_id, u.unit FROM srsql.counted_units($unit, $release) AS u;
 
 -- name: released_cases
 -- The cases of the released rows, by the ids of the source.
@@ -171,7 +180,3 @@ SELECT DISTINCT i.case_id::VARCHAR AS case_id FROM temp.main.srsql_identity AS i
 -- name: waiting_since
 -- The periods since which cases wait in a release.
 SELECT DISTINCT w.since FROM srsql.waiting AS w WHERE w.release_id = $release ORDER BY w.since;
-
--- name: counts_persons
--- Whether a release counts persons.
-SELECT count(*) > 0 FROM srsql.person_count AS p WHERE p.release_id = $release;

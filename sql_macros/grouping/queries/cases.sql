@@ -22,3 +22,7 @@ ORDER BY e.drug, e.disease;
 -- name: followed_up
 -- Whether some case has several reports.
 SELECT count(*) > count(DISTINCT c.case_id) FROM temp.main.srsql_case_report AS c;
+
+-- name: own_units
+-- No case is counted together with another one.
+CREATE OR REPLACE TEMP TABLE srsql_unit (case_id VARCHAR NOT NULL, unit VARCHAR NOT NULL);

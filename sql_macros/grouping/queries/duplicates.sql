@@ -111,7 +111,3 @@ FROM srsql.release AS own
 INNER JOIN srsql.exposed_release AS e ON own.dataset = e.dataset AND own.series = e.series
 INNER JOIN srsql.suppressed AS s ON e.release_id = s.release_id
 WHERE own.release_id = $release_id;
-
--- name: no_persons
--- No case is of the same person as another one.
-CREATE OR REPLACE TEMP TABLE srsql_person (case_id VARCHAR NOT NULL, person VARCHAR NOT NULL);

@@ -4,7 +4,7 @@
 --   count towards k and theta (all, new); $stopping: whose medication counts as discontinued (next:
 --   the cases absent from the next quarter, all, or NULL: not asked); $stopping_carries: of new
 --   cases only those carry the bounds; $symptoms_are_bounded: there is an alpha.
--- Reads: case(case_no, case_id), person(case_id, person), box(case_no, position, low, high), node,
+-- Reads: case(case_no, case_id), unit(case_id, unit), box(case_no, position, low, high), node,
 --   attribute(position, kind), symptoms(case_id, attribute, symptoms, spellings),
 --   next_case(case_id),
 --   srsql.exposed_release, srsql.release, srsql.member, srsql.region, srsql.ss_rule,
@@ -52,8 +52,8 @@ SELECT
     ) AS turn
 FROM srsql.member AS m
 INNER JOIN others AS o ON m.release_id = o.release_id
-LEFT JOIN temp.main.srsql_person AS p ON m.case_id = p.case_id
-INNER JOIN temp.main.srsql_case AS c ON coalesce(p.person, m.case_id) = c.case_id::VARCHAR;
+LEFT JOIN temp.main.srsql_unit AS p ON m.case_id = p.case_id
+INNER JOIN temp.main.srsql_case AS c ON coalesce(p.unit, m.case_id) = c.case_id::VARCHAR;
 
 CREATE OR REPLACE TEMP TABLE srsql_bounded AS
 WITH
@@ -204,8 +204,8 @@ promised_absent AS MATERIALIZED (
         ON b.release_id = p.release_id AND list_contains(p.attacks, 'md')
     INNER JOIN srsql.case_flag AS t ON b.release_id = t.release_id AND t.is_md
     INNER JOIN srsql.member AS m ON t.release_id = m.release_id AND t.case_no = m.case_no
-    LEFT JOIN temp.main.srsql_person AS o ON m.case_id = o.case_id
-    INNER JOIN temp.main.srsql_case AS c ON coalesce(o.person, m.case_id) = c.case_id::VARCHAR
+    LEFT JOIN temp.main.srsql_unit AS o ON m.case_id = o.case_id
+    INNER JOIN temp.main.srsql_case AS c ON coalesce(o.unit, m.case_id) = c.case_id::VARCHAR
     WHERE
         b.quarter = (SELECT max(l.quarter) FROM before AS l)
         AND srsql.follows_on(b.quarter, b.own_quarter)

@@ -139,13 +139,6 @@ WHERE EXISTS (
 -- The releases that have one of the cases.
 SELECT DISTINCT p.release_id FROM temp.main.srsql_forget_place AS p WHERE p.released;
 
--- name: erase_pseudonyms
--- Erases the look-up entries of the cases and of their reports.
-DELETE FROM srsql.id_pseudonym AS i
-WHERE
-    i.dataset = $dataset
-    AND i.case_id IN (SELECT f.case_id FROM temp.main.srsql_forget_case AS f);
-
 -- name: duplicates
 -- Other cases that are suspected to be one person with one of the cases, the likeliest first.
 SELECT p.case_id
@@ -163,16 +156,6 @@ FROM (
 ANTI JOIN temp.main.srsql_forget_case AS f ON p.case_id = f.case_id
 GROUP BY p.case_id
 ORDER BY max(p.probability) DESC, p.case_id;
-
--- name: erase_pairs
--- Erases the pairs of suspected duplicates that have one of the cases.
-DELETE FROM srsql.suspected_duplicate AS d
-WHERE
-    d.dataset = $dataset
-    AND (
-        d.case_id IN (SELECT f.case_id FROM temp.main.srsql_forget_case AS f)
-        OR d.other_case_id IN (SELECT f.case_id FROM temp.main.srsql_forget_case AS f)
-    );
 
 -- name: keep_tokens
 -- The tokens, by which files that have the cases are recognized.

@@ -143,7 +143,7 @@ SELECT r.dataset, r.quarter
 FROM srsql.release AS r
 ORDER BY ALL;
 
--- name: counting_persons
+-- name: counting_together
 -- Those of these schemas of releases whose public manifest says that persons were counted.
 SELECT c.schema_name
 FROM duckdb_columns() AS c

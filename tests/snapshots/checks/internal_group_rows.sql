@@ -1,6 +1,7 @@
 SELECT
   CAST("m"."group_id" AS TEXT) AS region,
   "v"."caseid" AS case_id,
+  TRUE AS carries,
   CAST(TO_JSON(ROW("v"."sex")) AS TEXT) AS shown
 FROM "release_2011q4"."demo" AS "v"
 JOIN "temp"."main"."srsql_identity" AS "i"

@@ -52,30 +52,6 @@ const NEVER_SHOWN = [
 const ALONE = "what joining releases tells: new cases, covers and presence over quarters; open the "
   + "artifacts of the other quarters with it";
 
-/** Model -> the bounds that its regions keep, whether k counts cases, and whether values are drawn.
- * @type {Map<string, {bounds: string[], unit: string, perturbed: boolean, rows: boolean}>} */
-const BOUNDS_OF_MODELS = new Map([
-  ["ms", {"bounds": ["k", "theta"], "unit": "case", "perturbed": false, "rows": true}],
-  ["ppms", {"bounds": ["k", "theta"], "unit": "case", "perturbed": false, "rows": true}],
-  ["ppms-ear", {"bounds": ["k", "theta"], "unit": "case", "perturbed": false, "rows": true}],
-  ["ppms++", {"bounds": ["k", "theta"], "unit": "case", "perturbed": false, "rows": true}],
-  ["ppms-alpha", {"bounds": ["k", "theta"], "unit": "case", "perturbed": false, "rows": true}],
-  ["ppms-stay", {"bounds": ["k", "theta"], "unit": "case", "perturbed": false, "rows": true}],
-  ["ppms-dp-num", {"bounds": ["k", "theta"], "unit": "case", "perturbed": true, "rows": true}],
-  ["ppms-dp-all", {"bounds": ["k", "theta"], "unit": "case", "perturbed": true, "rows": true}],
-  ["msdp-num", {"bounds": ["k", "theta"], "unit": "case", "perturbed": true, "rows": true}],
-  ["msdp-all", {"bounds": ["k", "theta"], "unit": "case", "perturbed": true, "rows": true}],
-  ["k-anonymity", {"bounds": [], "unit": "report", "perturbed": false, "rows": true}],
-  ["l-diversity", {"bounds": [], "unit": "report", "perturbed": false, "rows": true}],
-  ["alpha-k", {"bounds": [], "unit": "report", "perturbed": false, "rows": true}],
-  ["xy-anonymity", {"bounds": ["k"], "unit": "case", "perturbed": false, "rows": true}],
-  ["disassociation", {"bounds": [], "unit": "case", "perturbed": false, "rows": false}],
-  ["ipa", {"bounds": [], "unit": "case", "perturbed": false, "rows": false}],
-  ["cba", {"bounds": [], "unit": "case", "perturbed": false, "rows": false}],
-  ["full-domain", {"bounds": [], "unit": "case", "perturbed": false, "rows": false}],
-  ["dp-histogram", {"bounds": [], "unit": "case", "perturbed": false, "rows": false}],
-]);
-
 /** One check: how many things it looked at, and where it fails. */
 class Check {
   /** @param {string} name
