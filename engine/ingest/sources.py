@@ -391,6 +391,8 @@ def _quarter(path: Path, members: list[Member], dataset: Dataset, period: str | 
     given = period.strip() if period is not None else None
     if given == "":
         raise IngestError("the period is blank: give a label such as 2011Q4")
+    if given is not None and dataset.source.row_period is not None:
+        return given  # files are named for the newest of their periods, if for any
     weeks = {w for name in (path.name, *(m.base for m in members)) if (w := _week(name))}
     if given is not None and weeks and not any(may_overlap(given, week) for week in weeks):
         raise IngestError(f"{path.name} is {min(weeks)} by its file names, not {given}")
