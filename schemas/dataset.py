@@ -40,14 +40,17 @@ class Unused(NamedTuple):
     table: tuple[str, ...]
 
 
+_OF_CSV, _OF_TEXT = ("delimiter", "quote", "escape"), ("encoding", "header")
 _OF_FILES = ("period_pattern", "period_label", "deleted_files")
 UNUSED_KEYS = {
     "csv": Unused((), ("relation", "period_column")),
-    "dollar": Unused(("delimiter",), ("relation", "period_column")),
-    "parquet": Unused(("delimiter", "encoding"), ("relation", "period_column")),
-    "table": Unused(("delimiter", "encoding", *_OF_FILES), ("files", "required")),
+    "dollar": Unused(_OF_CSV, ("relation", "period_column")),
+    "parquet": Unused((*_OF_CSV, *_OF_TEXT), ("relation", "period_column", "names")),
+    "table": Unused((*_OF_CSV, *_OF_TEXT, *_OF_FILES), ("files", "required", "names")),
 }
 """Reader -> the keys of ``[source]`` and of ``[tables.NAME]`` that it does not use."""
+_ALSO_CSV = {("dollar", key) for key in _OF_CSV}
+"""``dollar`` is ``csv`` with the delimiter "$" and the quote ""."""
 
 
 class Dataset(Strict):
@@ -139,7 +142,8 @@ class Dataset(Strict):
         words = () if reader == "table" or self.source.row_period else ("period",)
         for key in (*unused.source, *words):
             if key in self.source.model_fields_set:
-                return f'key source.{key}: reader = "{reader}" does not use it: take it out'
+                csv = ', or give reader = "csv"' if (reader, key) in _ALSO_CSV else ""
+                return f'key source.{key}: reader = "{reader}" does not use it: take it out{csv}'
         for table in self.tables:
             for key in unused.table:
                 if key in table.model_fields_set:
@@ -329,6 +333,7 @@ class Dataset(Strict):
         for table in self.tables:
             self._check_lengths(table)
             self._check_fallbacks(table)
+            self._check_positions(table)
             if table.name != self.report_table:
                 self._need(f"tables.{table.name}", table.name, self.report_id)
             self._check_every_report(table)
@@ -620,6 +625,24 @@ class Dataset(Strict):
             raise ValueError('source.period: needs reader = "table", or {column, kind}')
         if row_period is not None:
             self._need("source.period.column", self.report_table, row_period.column)
+
+    def _check_positions(self, table: Table) -> None:
+        """Of files without a header a table has the names of all columns."""
+        key = f"tables.{table.name}.names"
+        lowered = [name.strip().lower() for name in table.names]
+        if self.source.header:
+            if table.names:
+                raise ValueError(f"{key}: the header has them: take it out, or give header = false")
+            return
+        if not table.names:
+            raise ValueError(f"{key}: header = false: name all columns of its files in their order")
+        if twice := [name for name in lowered if lowered.count(name) > 1]:
+            raise ValueError(f"{key}: {twice[0]!r} is there twice: call one otherwise")
+        wanted = {c.name: read_from(table, c.name) for c in table.columns}
+        wanted |= {name: {name.lower()} for names in table.unpivot.values() for name in names}
+        for name, spellings in wanted.items():
+            if not spellings & set(lowered):
+                raise ValueError(f"{key}: no column {name!r} among them: say where it stands")
 
     def _check_fallbacks(self, table: Table) -> None:
         """A fallback is a plain column of the table, and neither is an id."""

@@ -141,6 +141,15 @@ class Source(Strict):
     """``dollar``: FAERS/AERS ASCII, no quoting; ``csv``: quoted CSV; ``parquet``; ``table``: tables
     or views that the connection has already."""
     delimiter: str = ","
+    """Of ``csv``: what separates fields."""
+    quote: str = '"'
+    """Of ``csv``: what stands around fields that hold delimiters or line ends; empty: quotes mean
+    nothing."""
+    escape: str | None = None
+    """Of ``csv``: what stands before a quote within a quoted field; None: it is doubled."""
+    header: bool = True
+    """Whether line 1 of each file has the names of its columns; else its table has them by
+    position (``names``)."""
     encoding: Encoding | None = None
     """The text encoding of the files, by any name that Python knows it by; None: a byte order mark
     says it, else UTF-8."""
@@ -160,6 +169,16 @@ class Source(Strict):
     period: Annotated[PeriodKind | RowPeriod, BeforeValidator(_period)] = "label"
     """What a table's ``period_column`` holds: the label itself, or a date, from which it is made
     (2022, 2022Q4, 2022-10, 2022W40, 2022-10-03); of files, which of their rows are of a period."""
+
+    @property
+    def separator(self) -> str:
+        """What separates the fields of a line."""
+        return "$" if self.reader == "dollar" else self.delimiter
+
+    @property
+    def quotes(self) -> str:
+        """The signs that may stand around a value in a line."""
+        return self.quote + (self.escape or "") if self.reader == "csv" else ""
 
     @property
     def row_period(self) -> RowPeriod | None:
@@ -216,6 +235,8 @@ class Table(Strict):
     period_column: str | None = None
     """Its column of periods; without one, a child row is of the periods of its report."""
     columns: tuple[Column, ...]
+    names: tuple[str, ...] = ()
+    """What all columns of a file without a header are called, by position."""
     fallback: dict[Name, Name] = Field(default_factory=dict)
     """Column -> another one of the table, whose value is taken where it is blank."""
     unpivot: dict[str, tuple[str, ...]] = Field(default_factory=dict)

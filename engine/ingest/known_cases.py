@@ -17,11 +17,10 @@ from srsql.engine.catalog.releases import with_shown_columns
 from srsql.engine.ingest.raw_tables import REJECTED, identifier
 from srsql.engine.ingest.records import call, drop_temporary, field_at, text_of
 from srsql.engine.store.statements import (
-    SPACES,
-    SPACES_AND_QUOTES,
     column,
     create,
     query,
+    spaces_and,
     temporary,
     union_all,
     with_rows,
@@ -90,11 +89,8 @@ def reject_forgotten(
             join_type="left",
         )
     )
-    if declared is not None:
-        lines = lines.where("r.line > 1")
     warehouse.run(create(temporary(LINE), lines, temp=True))
-    ends = SPACES_AND_QUOTES if dataset.source.reader == "csv" else SPACES
-    written = {"ends": ends, "integer": dataset.id_type == "integer"}
+    written = {"ends": spaces_and(dataset.source.quotes), "integer": dataset.id_type == "integer"}
     warehouse.run(query(TOPIC, "recognize"), {**pads, **written, "dataset": dataset.name})
     if declared is not None and declared.name == dataset.report_table:
         warehouse.run(query(TOPIC, "reports"))

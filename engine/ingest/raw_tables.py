@@ -182,12 +182,12 @@ def loadable(records: str, *, every: bool = False) -> exp.Select:
         every: no record was rejected.
     """
     if every:
-        return exp.select().from_(temporary(records, "r")).where("r.line > 1")
+        return exp.select().from_(temporary(records, "r"))
     rejected = exp.select("line").from_(temporary(REJECTED))
     return (
         exp.select()
         .from_(temporary(records, "r"))
-        .where("r.line > 1", exp.Not(this=column("line", "r").isin(query=rejected)))
+        .where(exp.Not(this=column("line", "r").isin(query=rejected)))
     )
 
 

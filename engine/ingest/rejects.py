@@ -108,7 +108,7 @@ def judge_statement(
         wrong = wrong.else_(text_of(f"{name} is not an integer"))
         reason = reason.when(is_null(identifier(dataset, value)), wrong)
     judged = exp.select("line", "field", exp.alias_(reason, "reason"))
-    judged = judged.from_(temporary(records.table)).where("line > 1")
+    judged = judged.from_(temporary(records.table))
     faulty = exp.select("j.line", "j.field", "j.reason").from_(judged.subquery("j"))
     return create(temporary(REJECTED), faulty.where("NOT j.reason IS NULL"), temp=True)
 
@@ -203,7 +203,7 @@ def store_records(warehouse: Warehouse, dataset: Dataset, key: FileKey) -> None:
         dataset: says what separates the fields of a record.
         key: the file.
     """
-    separator = "$" if dataset.source.reader == "dollar" else dataset.source.delimiter
+    separator = dataset.source.separator
     warehouse.run(
         query("ingest/rejects", "store_records"),
         {**_parameters(dataset, key), "separator": separator, "length": RECORD_TEXT},

@@ -175,7 +175,7 @@ def _key(dataset: Dataset, declared: Table, places: Places, told: RowPeriod) -> 
 
 def _fill(warehouse: Warehouse, records: RecordTable, columns: list[exp.Expr]) -> None:
     """Fill ``PERIOD_KEY`` with what is told of the records, each once."""
-    rows = exp.select(*columns).distinct().from_(temporary(records.table, "r")).where("r.line > 1")
+    rows = exp.select(*columns).distinct().from_(temporary(records.table, "r"))
     warehouse.run(create(temporary(PERIOD_KEY), rows, temp=True))
 
 
@@ -183,7 +183,7 @@ def _with_texts(records: RecordTable, text: exp.Expression) -> exp.Select:
     """The lines of the records ``r``, each with what is known of its period (``h``)."""
     same = exp.NullSafeEQ(this=text, expression=column("text", "h"))
     rows = exp.select(column("line", "r")).from_(temporary(records.table, "r"))
-    return rows.join(temporary(PERIOD_TEXT, "h"), on=same, join_type="left").where("r.line > 1")
+    return rows.join(temporary(PERIOD_TEXT, "h"), on=same, join_type="left")
 
 
 def _unknown(records: RecordTable, text: exp.Expression) -> exp.Select:
