@@ -217,6 +217,27 @@ class Source(Strict):
         return self
 
 
+class Split(Strict):
+    """How one cell holds several terms."""
+
+    by: str = Field(min_length=1)
+    """What stands between two of them."""
+    take: str | None = None
+    """Regular expression whose first group is the term; what it does not match is the term as it
+    stands."""
+
+    @model_validator(mode="after")
+    def _one_group(self) -> Split:
+        if self.take is not None:
+            try:
+                groups = re.compile(self.take).groups
+            except re.error as error:
+                raise ValueError(f"take is not a regular expression: {error}") from None
+            if not groups:
+                raise ValueError(f"take: {self.take!r} has no group: put one around the term")
+        return self
+
+
 class Column(Strict):
     """One source column and the other names it goes by."""
 
@@ -239,6 +260,14 @@ class Table(Strict):
     """What all columns of a file without a header are called, by position."""
     fallback: dict[Name, Name] = Field(default_factory=dict)
     """Column -> another one of the table, whose value is taken where it is blank."""
+    key: dict[Name, tuple[Name, ...]] = Field(default_factory=dict)
+    """Column of ids -> the columns that are its parts. Of a child table that lacks the last parts,
+    a row is of every report whose key begins with those that it has."""
+    same_file: Name | None = None
+    """The table from whose file this one is read as well."""
+    split: dict[Name, Split] = Field(default_factory=dict)
+    """Column of a child table whose cells hold several terms -> how they are parted; each becomes a
+    row of its own."""
     unpivot: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Target column -> source columns that each become a row of their own."""
     required: bool = True
@@ -257,6 +286,10 @@ class Table(Strict):
     """Published column that numbers things of a report -> name of the numbering, which tables may
     share. Series with pseudonyms publish 1, 2, 3 ... instead, since some sources number across all
     reports (legacy AERS drug_seq), which is as good as a report id."""
+
+    def parts(self, column: str) -> int:
+        """How many parts an id has here."""
+        return len(self.key.get(column, (column,)))
 
     def longest(self, column: str) -> int:
         """Characters that a text of a column has at most where it is published."""

@@ -15,8 +15,9 @@ from sqlglot import exp
 from srsql.engine.catalog.datasets import trimmed
 from srsql.engine.catalog.layout import derived, raw_table
 from srsql.engine.errors import IngestError
+from srsql.engine.ingest.cells import read_field, spreads
 from srsql.engine.ingest.completeness import RequiredTable
-from srsql.engine.ingest.raw_tables import Place, loadable, read_field
+from srsql.engine.ingest.raw_tables import Place, loadable
 from srsql.engine.ingest.records import RecordTable, is_null, known
 from srsql.engine.ingest.rejects import count_rejects
 from srsql.engine.ingest.understood import TOPIC as UNDERSTOOD
@@ -104,7 +105,7 @@ def count_loaded(
         place: where its rows were loaded into.
     """
     number = exp.Count(this=exp.Star())
-    if declared.unpivot:
+    if declared.unpivot or declared.split or spreads(dataset, declared):
         return int(warehouse.value(loadable(records).select(number).sql(dialect="duckdb")))
     rows = exp.select(number).from_(place(dataset, declared.name))
     rows = rows.where(column("quarter").eq(exp.Placeholder()))

@@ -40,10 +40,11 @@ def column_places(
             raise IngestError(f"{file}: column {present[0]} is in the header twice: rename one")
         if present:
             found[name] = records.names.index(present[0]) + 1
-    needed = [dataset.report_id]
+    needed = {dataset.report_id}
     if declared.name == dataset.report_table:
-        needed.append(dataset.case_id)
-    for name in needed:
+        needed.add(dataset.case_id)
+    keys = [declared.key.get(name, (name,)) for name in dataset.id_columns if name in needed]
+    for name in (part for parts in keys for part in parts):
         if name not in found:
             raise IngestError(
                 f"{file}: no column {' or '.join(wanted[name])} in its header: "

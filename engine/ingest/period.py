@@ -30,6 +30,7 @@ from srsql.engine.catalog.series import misplaced
 from srsql.engine.errors import IngestError, one_line
 from srsql.engine.ingest import account, known_cases, rejects
 from srsql.engine.ingest.account import IngestedFile, IngestedPeriod, Status
+from srsql.engine.ingest.cells import spreads
 from srsql.engine.ingest.completeness import RequiredTable, count_required, need_complete
 from srsql.engine.ingest.completeness import warnings as warnings_of
 from srsql.engine.ingest.derive import make_derived
@@ -354,9 +355,14 @@ class PeriodIngestion:
         if several:
             reject_unknown(*of_file, records)
         if name == dataset.report_table:
-            warehouse.run(rejects.repeats_statement(dataset, places, rows))
+            warehouse.run(rejects.repeats_statement(dataset, declared, places, rows))
         if self.forgotten is not None:
             known_cases.reject_forgotten(warehouse, dataset, declared, places, self.forgotten, rows)
+        if spreads(dataset, declared):
+            asked = (key.quarter, rows, self.place)
+            warehouse.run(rejects.without_report_statement(dataset, declared, places, *asked))
+        if declared.key:
+            warehouse.run(query("ingest/rejects", "without_text"))
         if several:
             unknown = count_unknown(*of_file, records)
             need_known(key.file, unknown, records.count + others, self.options.max_reject_rate)

@@ -176,7 +176,8 @@ def extract_text(member: Member, target: Path, encoding: str | None = None) -> E
 
 def report_ids(dataset: Dataset, declared: Table) -> ReportIds:
     """How a record of a table is known by the id of its report."""
-    spellings = next(c for c in declared.columns if c.name == dataset.report_id)
+    first = declared.key.get(dataset.report_id, (dataset.report_id,))[0]
+    spellings = next(c for c in declared.columns if c.name == first)
     names = (spellings.name, *spellings.aliases)
     columns = None if dataset.source.header else tuple(map(plain_name, declared.names))
     lowered = tuple(name.lower() for name in names)

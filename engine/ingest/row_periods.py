@@ -13,7 +13,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from srsql.engine.errors import IngestError
-from srsql.engine.ingest.raw_tables import REJECTED, loadable, raw_value, read_field
+from srsql.engine.ingest.cells import id_value, joined_key, raw_value, read_field
+from srsql.engine.ingest.raw_tables import REJECTED, loadable
 from srsql.engine.ingest.records import (
     RECORD,
     SPLIT_LINE,
@@ -82,8 +83,8 @@ def keep_period(
     text = _key(dataset, declared, places, told)
     rule = {"rule": told.kind, "ends": SPACES, "integer": dataset.id_type == "integer"}
     if of_reports and len(dataset.tables) > 1:
-        report = exp.alias_(read_field(dataset, places[dataset.report_id]), "report")
-        _fill(warehouse, records, [exp.alias_(text, "text"), report])
+        report = _report_ids(dataset, declared, places)
+        _fill(warehouse, records, [exp.alias_(text, "text"), exp.alias_(report, "report")])
         warehouse.run_step("ingest/report_labels", rule)
     _fill(warehouse, records, [exp.alias_(text, "text")])
     step = "ingest/rows_by_period" if of_reports else "ingest/rows_by_report"
@@ -170,7 +171,18 @@ def _key(dataset: Dataset, declared: Table, places: Places, told: RowPeriod) -> 
     """What gives the period of a record: its own text, or the id of its report."""
     if declared.name == dataset.report_table:
         return period_text(dataset, declared, places, told)
-    return read_field(dataset, places[dataset.report_id])
+    return exp.cast(id_value(dataset, declared, places, dataset.report_id), "VARCHAR")
+
+
+def _report_ids(dataset: Dataset, declared: Table, places: Places) -> exp.Expression:
+    """The id of a report, and the beginnings of it that rows of child tables have."""
+    parts = [read_field(dataset, places[part]) for part in declared.key.get(dataset.report_id, ())]
+    ids: list[exp.Expression] = [
+        exp.cast(id_value(dataset, declared, places, dataset.report_id), "VARCHAR")
+    ]
+    lengths = {table.parts(dataset.report_id) for table in dataset.tables}
+    ids += [joined_key(parts[:length]) for length in sorted(lengths) if length < len(parts)]
+    return call("unnest", exp.Array(expressions=ids))
 
 
 def _fill(warehouse: Warehouse, records: RecordTable, columns: list[exp.Expr]) -> None:

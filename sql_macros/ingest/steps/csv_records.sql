@@ -1,6 +1,6 @@
 -- Step: makes records of the lines of quoted CSV: puts the lines of a span together, then splits
---   every record into fields at $delimiter. For $field and the others of quotes see quoted_lines; for $controls and $ends
---   srsql.without_controls. $blank matches a blank record.
+--   every record into fields at $delimiter. For $field and the others of quotes see quoted_lines;
+--   for $controls and $ends srsql.without_controls. $blank matches a blank record.
 -- Reads: record(line, text, quoted, marked), quoted_line(line, close, fault)
 -- Writes: record(line, lines, field, fault, cleaned)
 -- Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault), section 22;

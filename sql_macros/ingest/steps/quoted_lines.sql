@@ -4,10 +4,10 @@
 --   $closed matches a line that is read from outside quotes and ends outside, others end inside;
 --   $neat one of the latter whose unquoted fields hold no quote. $stays and $closes match a line
 --   that is read from inside and ends inside or outside. $field is one field and the delimiter
---   behind it; for $quote, $inner_text, $behind and $escaped see srsql.quoted_fields; an escape at the
---   end of a line that would take the quote put behind it ($lone) becomes $completed. $width: fields
---   of the header; $place: the one of the report id (NULL: unknown);
---   $integer, $ends: see srsql.identifier.
+--   behind it; for $quote, $inner_text, $behind and $escaped see srsql.quoted_fields; an escape at
+--   the end of a line that would take the quote put behind it ($lone) becomes $completed. $width:
+--   fields of the header; $place: the one of the report id (NULL: unknown); $integer, $ends: see
+--   srsql.identifier.
 -- Reads: record(line, text, quoted)
 -- Writes: quoted_line(line, close, fault)
 -- Source: SPEC section 22 (one rule for all readers); RFC 4180, section 2, rules 5 to 7.
@@ -122,7 +122,9 @@ known AS (
         len(own) AS width,
         coalesce(len(rest) - 1, 0) AS more,
         line = close
-        AND (ends_with(text, $delimiter) OR ends_with(text, $delimiter || $quote || $quote)) AS ends_blank,
+        AND (
+            ends_with(text, $delimiter) OR ends_with(text, $delimiter || $quote || $quote)
+        ) AS ends_blank,
         within AND (
             (
                 srsql.has_width(part, $width)
