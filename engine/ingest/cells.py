@@ -28,10 +28,12 @@ def raw_value(
         return call("unnest", listed)
     if name in declared.split:
         how = declared.split[name]
-        text = [read_field(dataset, places[name])] if name in places else []
-        cell = text[0] if text else exp.cast(exp.null(), "VARCHAR")
-        parts = scalar_macro("cell_parts", cell, text_of(how.by), text_of(how.take or ""))
-        return call("unnest", parts)
+        cell: exp.Expression = exp.cast(exp.null(), "VARCHAR")
+        if name in places:
+            cell = read_field(dataset, places[name])
+        signs = (text_of(how.by), text_of(how.take or ""))
+        parts = scalar_macro("cell_parts", cell, *signs)
+        return exp.Anonymous(this="unnest", expressions=[parts])
     if name in dataset.id_columns and (name in declared.key or name in places):
         return id_value(dataset, declared, places, name)
     wanted = dict.fromkeys((name, declared.fallback.get(name, name)))
