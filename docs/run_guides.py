@@ -49,6 +49,7 @@ PAGES = (
     "configuration.md",
     "operations.md",
     "omop.md",
+    "regulators.md",
     "undo.md",
 )
 _BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)

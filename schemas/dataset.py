@@ -40,14 +40,19 @@ class Unused(NamedTuple):
     table: tuple[str, ...]
 
 
+_OF_CSV, _OF_TEXT = ("delimiter", "quote", "escape"), ("encoding", "header")
 _OF_FILES = ("period_pattern", "period_label", "deleted_files")
 UNUSED_KEYS = {
-    "csv": Unused(("period",), ("relation", "period_column")),
-    "dollar": Unused(("delimiter", "period"), ("relation", "period_column")),
-    "parquet": Unused(("delimiter", "encoding", "period"), ("relation", "period_column")),
-    "table": Unused(("delimiter", "encoding", *_OF_FILES), ("files", "required")),
+    "csv": Unused((), ("relation", "period_column")),
+    "dollar": Unused(_OF_CSV, ("relation", "period_column")),
+    "parquet": Unused((*_OF_CSV, *_OF_TEXT), ("relation", "period_column", "names")),
+    "table": Unused(
+        (*_OF_CSV, *_OF_TEXT, *_OF_FILES), ("files", "required", "names", "key", "same_file")
+    ),
 }
 """Reader -> the keys of ``[source]`` and of ``[tables.NAME]`` that it does not use."""
+_ALSO_CSV = {("dollar", key) for key in _OF_CSV}
+"""``dollar`` is ``csv`` with the delimiter "$" and the quote ""."""
 
 
 class Dataset(Strict):
@@ -136,9 +141,11 @@ class Dataset(Strict):
         may have such a key, which was always passed over.
         """
         reader, unused = self.source.reader, UNUSED_KEYS[self.source.reader]
-        for key in unused.source:
+        words = () if reader == "table" or self.source.row_period else ("period",)
+        for key in (*unused.source, *words):
             if key in self.source.model_fields_set:
-                return f'key source.{key}: reader = "{reader}" does not use it: take it out'
+                csv = ', or give reader = "csv"' if (reader, key) in _ALSO_CSV else ""
+                return f'key source.{key}: reader = "{reader}" does not use it: take it out{csv}'
         for table in self.tables:
             for key in unused.table:
                 if key in table.model_fields_set:
@@ -339,6 +346,10 @@ class Dataset(Strict):
         self._check_reader()
         for table in self.tables:
             self._check_lengths(table)
+            self._check_fallbacks(table)
+            self._check_positions(table)
+            self._check_key(table)
+            self._check_split(table)
             if table.name != self.report_table:
                 self._need(f"tables.{table.name}", table.name, self.report_id)
             self._check_every_report(table)
@@ -355,7 +366,8 @@ class Dataset(Strict):
         if all(declared.name != table for declared in self.tables):
             raise ValueError(f"{key}: table {table!r} is not declared")
         declared = self.table(table)
-        if column not in {*(c.name for c in declared.columns), *declared.unpivot}:
+        names = {*(c.name for c in declared.columns), *declared.unpivot, *declared.key}
+        if column not in names:
             raise ValueError(f"{key}: column {column!r} is not declared in table {table!r}")
 
     def _check_roles(self) -> None:
@@ -613,15 +625,104 @@ class Dataset(Strict):
                 raise ValueError(f'{key}.relation: name the table to read, such as "clinic.visits"')
             if tables and table.files:
                 raise ValueError(f"{key}.files: tables are read, not files: take it out")
-            if not tables and "files" not in table.model_fields_set:
+            if table.same_file is not None:
+                self._check_same_file(table)
+            elif not tables and "files" not in table.model_fields_set:
                 raise ValueError(f"{key}.files: say which files fill this table")
             if not tables and (table.relation or table.period_column):
                 raise ValueError(f'{key}: relation and period_column need reader = "table"')
         given = self.source.model_fields_set & {"period_pattern", "period_label", "deleted_files"}
         if tables and given:
             raise ValueError(f"source.{min(given)}: tables are read, not files: take it out")
-        if not tables and self.source.period != "label":
-            raise ValueError('source.period: needs reader = "table"')
+        row_period = self.source.row_period
+        if tables and row_period is not None:
+            raise ValueError(
+                'source.period: {column, kind} is for files: with reader = "table" say what '
+                "period_column of the table holds"
+            )
+        if not tables and row_period is None and self.source.period != "label":
+            raise ValueError('source.period: needs reader = "table", or {column, kind}')
+        if row_period is not None:
+            self._need("source.period.column", self.report_table, row_period.column)
+
+    def _check_positions(self, table: Table) -> None:
+        """Of files without a header a table has the names of all columns."""
+        key = f"tables.{table.name}.names"
+        lowered = [name.strip().lower() for name in table.names]
+        if self.source.header:
+            if table.names:
+                raise ValueError(f"{key}: the header has them: take it out, or give header = false")
+            return
+        if not table.names:
+            raise ValueError(f"{key}: header = false: name all columns of its files in their order")
+        if twice := [name for name in lowered if lowered.count(name) > 1]:
+            raise ValueError(f"{key}: {twice[0]!r} is there twice: call one otherwise")
+        wanted = {c.name: {c.name, *(a.lower() for a in c.aliases)} for c in table.columns}
+        wanted |= {name: {name.lower()} for names in table.unpivot.values() for name in names}
+        for name, spellings in wanted.items():
+            if not spellings & set(lowered):
+                raise ValueError(f"{key}: no column {name!r} among them: say where it stands")
+
+    def _check_same_file(self, table: Table) -> None:
+        """A table that is read from the file of another one has none of its own."""
+        key = f"tables.{table.name}.same_file"
+        other = next((each for each in self.tables if each.name == table.same_file), None)
+        if other is None or other is table or other.same_file is not None:
+            raise ValueError(f"{key}: {table.same_file!r} is no other table that has files")
+        if table.files or "required" in table.model_fields_set:
+            raise ValueError(
+                f"{key}: the file is that of {other.name}: take files and required out"
+            )
+
+    def _check_key(self, table: Table) -> None:
+        """A composite key is made of plain columns, and its tables have the same first parts."""
+        key, whole = f"tables.{table.name}.key", self.table(self.report_table)
+        plain = {column.name for column in table.columns}
+        for name, parts in table.key.items():
+            if name not in self.id_columns:
+                raise ValueError(f"{key}.{name}: it is no id: ids alone have parts")
+            if self.id_type != "text":
+                raise ValueError(f'{key}.{name}: its parts make a text: give id_type = "text"')
+            if not parts or len(set(parts)) < len(parts):
+                raise ValueError(f"{key}.{name}: name its parts, each once")
+            if lost := [part for part in parts if part not in plain]:
+                raise ValueError(f"{key}.{name}: column {lost[0]!r} is not among columns")
+            if set(parts) & {*self.id_columns, *table.fallback, *table.split}:
+                raise ValueError(f"{key}.{name}: a part is an id, or has a fallback or a split")
+            if name not in whole.key or len(parts) > whole.parts(name):
+                raise ValueError(f"{key}.{name}: the report table has fewer parts of it")
+        if self.report_id in whole.key and self.report_id not in table.key:
+            raise ValueError(f"{key}: {self.report_id!r} has parts: name those that this table has")
+
+    def _check_split(self, table: Table) -> None:
+        """Terms of a child table are split."""
+        for name in table.split:
+            key = f"tables.{table.name}.split.{name}"
+            if table.name == self.report_table:
+                raise ValueError(f"{key}: a report has one row: split cells in a child table")
+            if name in {*self.id_columns, *table.fallback, *table.fallback.values()} or all(
+                column.name != name for column in table.columns
+            ):
+                raise ValueError(f"{key}: it is an id, has a fallback, or is not among columns")
+
+    def _check_fallbacks(self, table: Table) -> None:
+        """A fallback is a plain column of the table, and neither is an id."""
+        plain = {column.name for column in table.columns}
+        for name, other in table.fallback.items():
+            key = f"tables.{table.name}.fallback.{name}"
+            for each in (name, other):
+                if each in self.id_columns:
+                    raise ValueError(f"{key}: {each!r} is an id, which has no other column")
+                if each not in plain:
+                    raise ValueError(f"{key}: column {each!r} is not among columns of the table")
+            if other in table.fallback:
+                raise ValueError(f"{key}: {other!r} has a fallback itself: name that one")
+        for qid in self.qid if table.name == self.report_table else ():
+            if qid.unit_column and {qid.column, qid.unit_column} & set(table.fallback):
+                raise ValueError(
+                    f"tables.{table.name}.fallback: the unit of {qid.column!r} stands in another "
+                    "column, which would be read with the value of the fallback: take it out"
+                )
 
     def _check_every_report(self, table: Table) -> None:
         """Only a child table that must be there can be one in which each report has a row."""
@@ -661,7 +762,7 @@ class Dataset(Strict):
         key = f"tables.{table.name}"
         if table.name in ("manifest", "case_latest"):
             raise ValueError(f"{key}: a view of every release has this name: call it otherwise")
-        names = [c.name for c in table.columns] + list(table.unpivot)
+        names = [c.name for c in table.columns] + list(table.unpivot) + list(table.key)
         for kind, listed in (("declared", names), ("published", list(table.publish))):
             twice = [name for name in listed if listed.count(name) > 1]
             if twice:
@@ -681,6 +782,6 @@ def read_from(table: Table, name: str) -> set[str]:
     return {
         text.strip().lower()
         for column in table.columns
-        if column.name == name
+        if column.name in (name, table.fallback.get(name), *table.key.get(name, ()))
         for text in (column.name, *column.aliases)
     } | {text.strip().lower() for text in table.unpivot.get(name, ())}

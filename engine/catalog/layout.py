@@ -108,8 +108,8 @@ def raw_columns(dataset: Dataset, declared: Table) -> dict[str, str]:
 
 
 def source_columns(declared: Table) -> list[str]:
-    """The declared columns, the unpivoted ones last."""
-    return [*(c.name for c in declared.columns), *declared.unpivot]
+    """The declared columns, the unpivoted ones last; of composite keys all parts are declared."""
+    return [*declared.key, *(c.name for c in declared.columns), *declared.unpivot]
 
 
 def qids_of(dataset: Dataset, declared: Table) -> tuple[Qid, ...]:

@@ -40,10 +40,11 @@ def column_places(
             raise IngestError(f"{file}: column {present[0]} is in the header twice: rename one")
         if present:
             found[name] = records.names.index(present[0]) + 1
-    needed = [dataset.report_id]
+    needed = {dataset.report_id}
     if declared.name == dataset.report_table:
-        needed.append(dataset.case_id)
-    for name in needed:
+        needed.add(dataset.case_id)
+    keys = [declared.key.get(name, (name,)) for name in dataset.id_columns if name in needed]
+    for name in (part for parts in keys for part in parts):
         if name not in found:
             raise IngestError(
                 f"{file}: no column {' or '.join(wanted[name])} in its header: "
@@ -64,12 +65,14 @@ def _header_fault(dataset: Dataset, names: Sequence[str]) -> str:
     marks = [mark for mark in _MARKS if len(names) == 1 and mark in names[0]]
     if marks and dataset.source.reader in ("csv", "dollar"):
         mark = max(marks, key=names[0].count)
-        used = "$" if dataset.source.reader == "dollar" else dataset.source.delimiter
-        if mark == used:
+        if mark == dataset.source.separator:
             return "the whole header stands in quotes: export the file without quotes around lines"
         way = f'delimiter = "{mark}"'.replace("\t", "\\t")
         reader = "" if dataset.source.reader == "csv" else 'reader = "csv" and '
         if mark == "$":
             return 'it is separated by "$": give reader = "dollar" under [source] of the dataset'
         return f"it is one column with {mark!r} in it: give {reader}{way} under [source]"
-    return "is line 1 the header, and the dataset the right one?"
+    return (
+        "is line 1 the header, and the dataset the right one? Of files without one say header = "
+        "false under [source]"
+    )

@@ -14,14 +14,14 @@ from sqlglot import exp
 from srsql.engine.catalog.datasets import forgotten_pads
 from srsql.engine.catalog.layout import derived, qids_of, raw_table, term_placeholders
 from srsql.engine.catalog.releases import with_shown_columns
-from srsql.engine.ingest.raw_tables import REJECTED, identifier
-from srsql.engine.ingest.records import call, drop_temporary, field_at, text_of
+from srsql.engine.ingest.cells import id_value
+from srsql.engine.ingest.raw_tables import REJECTED
+from srsql.engine.ingest.records import call, drop_temporary, text_of
 from srsql.engine.store.statements import (
-    SPACES,
-    SPACES_AND_QUOTES,
     column,
     create,
     query,
+    spaces_and,
     temporary,
     union_all,
     with_rows,
@@ -73,9 +73,11 @@ def reject_forgotten(
         case_id: exp.Expression = column("case_id", "r")
         report_id: exp.Expression = exp.null()
     else:
-        place = places.get(dataset.case_id)
-        case_id = identifier(dataset, field_at(place, "r")) if place else exp.null()
-        report_id = identifier(dataset, field_at(places[dataset.report_id], "r"))
+        there = dataset.case_id in declared.key or dataset.case_id in places
+        case_id = exp.null()
+        if there:
+            case_id = id_value(dataset, declared, places, dataset.case_id, "r")
+        report_id = id_value(dataset, declared, places, dataset.report_id, "r")
     lines = (
         exp.select(
             column("line", "r"),
@@ -90,11 +92,8 @@ def reject_forgotten(
             join_type="left",
         )
     )
-    if declared is not None:
-        lines = lines.where("r.line > 1")
     warehouse.run(create(temporary(LINE), lines, temp=True))
-    ends = SPACES_AND_QUOTES if dataset.source.reader == "csv" else SPACES
-    written = {"ends": ends, "integer": dataset.id_type == "integer"}
+    written = {"ends": spaces_and(dataset.source.quotes), "integer": dataset.id_type == "integer"}
     warehouse.run(query(TOPIC, "recognize"), {**pads, **written, "dataset": dataset.name})
     if declared is not None and declared.name == dataset.report_table:
         warehouse.run(query(TOPIC, "reports"))

@@ -30,6 +30,7 @@ from srsql.engine.catalog.series import misplaced
 from srsql.engine.errors import IngestError, one_line
 from srsql.engine.ingest import account, known_cases, rejects
 from srsql.engine.ingest.account import IngestedFile, IngestedPeriod, Status
+from srsql.engine.ingest.cells import spreads
 from srsql.engine.ingest.completeness import RequiredTable, count_required, need_complete
 from srsql.engine.ingest.completeness import warnings as warnings_of
 from srsql.engine.ingest.derive import make_derived
@@ -59,6 +60,14 @@ from srsql.engine.ingest.records import (
     workspace,
 )
 from srsql.engine.ingest.rejects import FileKey
+from srsql.engine.ingest.relations import PERIOD_TEXT
+from srsql.engine.ingest.row_periods import (
+    REPORT_LABEL,
+    count_unknown,
+    keep_period,
+    need_known,
+    reject_unknown,
+)
 from srsql.engine.ingest.sources import PeriodSource, RelationRows
 from srsql.engine.ingest.understood import ColumnCount, FileColumns
 from srsql.engine.lake.lake import Change, changing
@@ -138,6 +147,10 @@ class _Loaded(NamedTuple):
     """What was understood of its columns."""
     cleaned: Mapping[str, int] = MappingProxyType({})
     """Column -> values that lost control characters or line ends."""
+    fallbacks: Mapping[str, int] = MappingProxyType({})
+    """Column -> values that were blank and taken from another column."""
+    other_periods: int = 0
+    unknown_period: int = 0
 
 
 @dataclass
@@ -198,7 +211,7 @@ class PeriodIngestion:
             files = [self._with_orphans(file) for file in files]
             account.record(self.warehouse, self.ingestion, files)
             account.record_required(self.warehouse, self.ingestion, required)
-            drop_temporary(self.warehouse, CODE)
+            drop_temporary(self.warehouse, CODE, REPORT_LABEL)
             known_cases.close_forgotten(self.warehouse)
             if loaded is not None:
                 known_cases.record_replaced(
@@ -317,6 +330,9 @@ class PeriodIngestion:
             encoding=text.encoding if text is not None else "",
             odd_lines=len(text.numbers) if text is not None else 0,
             columns=loaded.columns,
+            fallbacks=dict(loaded.fallbacks),
+            other_periods=loaded.other_periods,
+            unknown_period=loaded.unknown_period,
         )
         self.progress(
             f"{place + 1} of {len(self.source.members)} files; {self.source.quarter} "
@@ -331,12 +347,26 @@ class PeriodIngestion:
         """Load one table's records. ``text``: the lines that do not fit the encoding."""
         warehouse, dataset, declared = self.warehouse, self.dataset, self.dataset.table(name)
         places = column_places(key.file, dataset, declared, records, header_advice(text))
-        rows = records.table
+        rows, others, unknown, several = records.table, 0, 0, dataset.source.row_period is not None
+        of_file = (warehouse, dataset, declared, places)
+        if several:
+            records, others = keep_period(*of_file, records, (key.file, key.quarter))
         rejects.judge(warehouse, dataset, declared, places, records)
+        if several:
+            reject_unknown(*of_file, records)
         if name == dataset.report_table:
-            warehouse.run(rejects.repeats_statement(dataset, places, rows))
+            warehouse.run(rejects.repeats_statement(dataset, declared, places, rows))
         if self.forgotten is not None:
             known_cases.reject_forgotten(warehouse, dataset, declared, places, self.forgotten, rows)
+        if spreads(dataset, declared):
+            asked = (key.quarter, rows, self.place)
+            warehouse.run(rejects.without_report_statement(dataset, declared, places, *asked))
+        if declared.key:
+            warehouse.run(query("ingest/rejects", "without_text"))
+        if several:
+            unknown = count_unknown(*of_file, records)
+            need_known(key.file, unknown, records.count + others, self.options.max_reject_rate)
+            drop_temporary(warehouse, PERIOD_TEXT)
         every = not warehouse.value(query("ingest/rejects", "any_record"))
         statement = load_statement(
             dataset, declared, places, key.quarter, rows, self.place, every=every
@@ -348,9 +378,10 @@ class PeriodIngestion:
         columns = file.counts()
         file.need(columns, self.options.max_unread)
         cleaned = account.count_cleaned(warehouse, declared, places, records)
+        taken = account.count_fallbacks(*of_file, records)
         drop_records(warehouse, rows)
         drop_temporary(warehouse, REJECTED)
-        return _Loaded(records.count, loaded, tuple(columns), cleaned)
+        return _Loaded(records.count, loaded, tuple(columns), cleaned, taken, others, unknown)
 
     def _withdrawn_cases(self, extracted: ExtractedFile, key: FileKey) -> tuple[int, int]:
         """Take in a list of withdrawn cases; how many lines it has, and how many are case ids."""

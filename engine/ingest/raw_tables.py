@@ -24,17 +24,15 @@ from srsql.engine.catalog.layout import (
 )
 from srsql.engine.errors import DatasetError, IngestError
 from srsql.engine.ingest import units
+from srsql.engine.ingest.cells import key_beginning, raw_value, spreads
 from srsql.engine.ingest.records import (
     SPLIT_LINE,
     call,
-    field_at,
     is_null,
     known,
     text_of,
 )
 from srsql.engine.store.statements import (
-    SPACE,
-    bare,
     column,
     create,
     normal_form,
@@ -133,9 +131,13 @@ def load_statement(
     """
     # a select that grows column by column is copied with all its columns every time
     names = source_columns(declared)
-    values = (exp.alias_(_value(dataset, declared, places, n), n, quoted=True) for n in names)
+    values = (exp.alias_(raw_value(dataset, declared, places, n), n, quoted=True) for n in names)
     parsed = loadable(records, every=every).select(column("line", "r"), *values, copy=False)
     rows = exp.select().from_(parsed.subquery("parsed", copy=False), copy=False)
+    of_report = {dataset.report_id: "parsed"}
+    if spreads(dataset, declared):
+        rows = _reports_join(rows, dataset, declared, quarter, place)
+        of_report = {dataset.report_id: "report"}
     usable: list[exp.Expression] = []
     made = made_columns(dataset, declared)
     for qid in qids_of(dataset, declared):
@@ -152,14 +154,14 @@ def load_statement(
         usable.append(known_term(dataset.raw_key, placeholders, name, "parsed"))
     rows = rows.select(
         exp.Literal.string(quarter),
-        *(column(name, "parsed") for name in ("line", *names)),
+        *(column(name, of_report.get(name, "parsed")) for name in ("line", *names)),
         *usable,
         copy=False,
     )
-    if declared.unpivot:
+    many = (*declared.unpivot, *declared.split)
+    if many:
         rows = rows.where(
-            exp.or_(*(known(trimmed(column(name, "parsed"))) for name in declared.unpivot)),
-            copy=False,
+            exp.or_(*(known(trimmed(column(name, "parsed"))) for name in many)), copy=False
         )
     target = exp.Schema(
         this=place(dataset, declared.name),
@@ -182,13 +184,25 @@ def loadable(records: str, *, every: bool = False) -> exp.Select:
         every: no record was rejected.
     """
     if every:
-        return exp.select().from_(temporary(records, "r")).where("r.line > 1")
+        return exp.select().from_(temporary(records, "r"))
     rejected = exp.select("line").from_(temporary(REJECTED))
     return (
         exp.select()
         .from_(temporary(records, "r"))
-        .where("r.line > 1", exp.Not(this=column("line", "r").isin(query=rejected)))
+        .where(exp.Not(this=column("line", "r").isin(query=rejected)))
     )
+
+
+def _reports_join(
+    rows: exp.Select, dataset: Dataset, declared: Table, quarter: str, place: Place
+) -> exp.Select:
+    """Rows of a child table once for each report that they are of (see ``spreads``)."""
+    same = exp.EQ(
+        this=key_beginning(dataset, declared, "report"),
+        expression=column(dataset.report_id, "parsed"),
+    )
+    period = column("quarter", "report").eq(exp.Literal.string(quarter))
+    return rows.join(place(dataset, dataset.report_table, "report"), on=exp.and_(same, period))
 
 
 def _granules_join(
@@ -203,7 +217,7 @@ def _granules_join(
     alias = f"number_{qid.name}"
     names = [qid.column, *([qid.unit_column] if qid.unit_column is not None else [])]
     values = written.select(
-        *(exp.alias_(_value(dataset, declared, places, n), n, quoted=True) for n in names),
+        *(exp.alias_(raw_value(dataset, declared, places, n), n, quoted=True) for n in names),
         copy=False,
     ).distinct(copy=False)
     granules = units.granules_or_reason(qid)[0]
@@ -214,56 +228,6 @@ def _granules_join(
     same: list[exp.Expression] = [exp.EQ(this=sides[0][0], expression=sides[0][1])]
     same += [exp.NullSafeEQ(this=one, expression=other) for one, other in sides[1:]]
     return rows.join(numbers.subquery(alias), on=exp.and_(*same), join_type="left")
-
-
-def _value(
-    dataset: Dataset, declared: Table, places: Mapping[str, int], name: str
-) -> exp.Expression:
-    """One raw column as it is taken from the fields of a record."""
-    if name in declared.unpivot:
-        values = [read_field(dataset, places[s]) for s in declared.unpivot[name] if s in places]
-        listed = exp.cast(
-            exp.Array(expressions=values), exp.DataType.build("VARCHAR[]", dialect="duckdb")
-        )
-        return call("unnest", listed)
-    if name not in places:
-        kind = raw_columns(dataset, declared)[name]
-        return exp.cast(exp.null(), kind)
-    value = read_field(dataset, places[name])
-    if name in dataset.id_columns:
-        return identifier(dataset, value)
-    return exp.Nullif(this=value, expression=text_of(""))
-
-
-def read_field(dataset: Dataset, place: int, source: str | None = None) -> exp.Expression:
-    """One field of a record; NULL where it holds a word that means blank.
-
-    Args:
-        dataset: declares these words.
-        place: of the field, from 1.
-        source: the alias of the records.
-    """
-    value = field_at(place, source)
-    if not dataset.source.null:
-        return value
-    words: list[exp.Expression] = [
-        exp.Upper(this=text_of(word.strip(SPACE))) for word in dataset.source.null
-    ]
-    blank = exp.In(this=exp.Upper(this=bare(value.copy(), many=True)), expressions=words)
-    return exp.Case().when(exp.Not(this=blank), value)
-
-
-def identifier(dataset: Dataset, value: exp.Expression) -> exp.Expression:
-    """An id as the raw tables hold it; NULL if blank or, where integers are due, not one."""
-    text = trimmed(value)
-    if dataset.id_type == "text":
-        return text
-    found = exp.Case()
-    for written in (value, text):  # most are digits alone, and trimming costs more than looking
-        digits = call("regexp_full_match", written.copy(), text_of("[0-9]+"))
-        number = exp.TryCast(this=written.copy(), to=exp.DataType.build("BIGINT"))
-        found = found.when(digits, number)
-    return found
 
 
 def fill_codes(warehouse: Warehouse, dataset: Dataset) -> None:

@@ -3,7 +3,7 @@
 Every reader leaves a temporary table or view of records (line, lines, field, fault, cleaned): the
 record's first physical line, how many lines it takes, its fields as a list, why it cannot be read
 at all (or NULL), and the places of the fields that lost control characters or line ends (or NULL).
-The header is the record of line 1; a Parquet file counts as having one. No file is read into memory
+A header is line 1 and no record; a Parquet file counts as having one. No file is read into memory
 as one piece.
 """
 
@@ -23,6 +23,7 @@ from sqlglot import exp
 from srsql.engine.errors import IngestError, one_line
 from srsql.engine.ingest.encodings import RETURN, SEPARATOR, UTF_8, Cleaner, OddLines
 from srsql.engine.ingest.quoted import (
+    BLANK,
     ReportIds,
     has_quotes,
     need_delimiter,
@@ -95,7 +96,7 @@ class RecordTable:
     """Fields every record must have: the names, or one more where the file's records end in a
     separator."""
     count: int
-    """Records below the header, counted by the reader."""
+    """How many there are, counted by the reader."""
     supposed: bool = False
     """The width is that of the first record: the others are looked at where they are judged."""
     cleaned: bool = False
@@ -175,9 +176,12 @@ def extract_text(member: Member, target: Path, encoding: str | None = None) -> E
 
 def report_ids(dataset: Dataset, declared: Table) -> ReportIds:
     """How a record of a table is known by the id of its report."""
-    spellings = next(c for c in declared.columns if c.name == dataset.report_id)
+    first = declared.key.get(dataset.report_id, (dataset.report_id,))[0]
+    spellings = next(c for c in declared.columns if c.name == first)
     names = (spellings.name, *spellings.aliases)
-    return ReportIds(tuple(name.lower() for name in names), dataset.id_type == "integer")
+    columns = None if dataset.source.header else tuple(map(plain_name, declared.names))
+    lowered = tuple(name.lower() for name in names)
+    return ReportIds(lowered, dataset.id_type == "integer", columns)
 
 
 def read_records(
@@ -217,41 +221,77 @@ def read_records(
         raise IngestError(f"{file} is empty, without even a header: get the file again")
     if extracted.returns and extracted.lines == 1:
         raise IngestError(f"{file}: its lines end in bare carriage returns: convert them to LF")
-    if source.reader == "csv":
-        need_delimiter(source.delimiter)
+    csv = source.reader == "csv"
+    if csv:
+        need_delimiter(source)
     odd = (extracted.returns or extracted.controls) and not verbatim
-    marks = {"quotes": source.reader == "csv", "odd": odd, "controls": CONTROLS}
+    marks = {"quote": source.quote or None if csv else None, "odd": odd, "controls": CONTROLS}
     warehouse.run_step("ingest/line_records", {**line_parameters(extracted), **marks})
+    clean = {"controls": _NOTHING if verbatim else CONTROLS, "ends": SPACES}
+    quoted = csv and has_quotes(warehouse)
+    names = ids.columns if ids is not None else None
+    by_position = names is not None
+    if names is None:
+        names = _names(warehouse, file, source, clean, quoted=quoted)
     name = RECORD
-    if source.reader == "dollar":
-        name = SPLIT_LINE
-        warehouse.run(create(temporary(name), _split_lines("$", odd=odd), "VIEW", temp=True))
-    elif has_quotes(warehouse):
-        clean = {"controls": _NOTHING if verbatim else CONTROLS, "ends": SPACES}
-        header = _header(file, *read_header(warehouse, source.delimiter, clean))
-        split_quoted(warehouse, source.delimiter, header, ids, clean)
+    if quoted:
+        split_quoted(warehouse, source, names, ids, clean)
     else:
-        lines = _split_lines(source.delimiter, odd=odd)
-        warehouse.run(create(temporary(name), lines, temp=True))
-    return _table(warehouse, file, name, extracted.lines, verbatim=verbatim)
+        lines = _split_lines(source.separator, odd=odd)
+        name = RECORD if csv else SPLIT_LINE
+        kind = "TABLE" if csv else "VIEW"
+        warehouse.run(create(temporary(name), lines, kind, temp=True))
+    found = _table(warehouse, file, name, names, (1 if by_position else 2, extracted.lines))
+    if by_position and ids is not None:
+        _need_no_header(warehouse, file, found, ids)
+    return replace(found, cleaned=found.cleaned and not verbatim)
+
+
+def _names(
+    warehouse: Warehouse, file: str, source: Source, clean: dict[str, str], *, quoted: bool
+) -> tuple[str, ...]:
+    """The names in line 1, which is taken away from the lines."""
+    if quoted:
+        fields, fault = read_header(warehouse, source, clean)
+    else:
+        asked = {**clean, "delimiter": source.separator, "blank": BLANK}
+        fields, fault = warehouse.rows(query("ingest/records", "header"), asked)[0]
+    warehouse.run(query("ingest/records", "without_header"))
+    return _header(file, fields, fault)
 
 
 def _table(
-    warehouse: Warehouse, file: str, name: str, lines: int, *, verbatim: bool
+    warehouse: Warehouse, file: str, name: str, names: tuple[str, ...], ends: tuple[int, int]
 ) -> RecordTable:
-    """What the header of a file promises, and whether its records have all its physical lines."""
-    names = _header(file, *warehouse.rows(query("ingest/records", "header", record=name))[0])
-    extent = query("ingest/records", "extent", record=name)
-    ((covered, count, first, cleaned),) = warehouse.rows(extent)
-    if covered != lines:
-        raise IngestError(f"{file}: {lines} lines, but {covered} in records: a defect")
-    found = RecordTable(name, names, len(names), count, cleaned=cleaned and not verbatim)
-    if name == SPLIT_LINE and first == len(names):
+    """The records with what their names promise, if they have all lines from one to another."""
+    first, last = ends
+    ((covered, count, width, cleaned),) = warehouse.rows(
+        query("ingest/records", "extent", record=name), {"first": first}
+    )
+    if covered != last - first + 1:
+        raise IngestError(f"{file}: lines {first} to {last}, but {covered} in records: a defect")
+    found = RecordTable(name, names, len(names), count, cleaned=cleaned)
+    if name == SPLIT_LINE and width == len(names):
         return replace(found, supposed=True)
     plain, trailing = warehouse.rows(
         query("ingest/records", "widths", record=name), {"width": len(names)}
     )[0]
     return replace(found, width=len(names) + (trailing > plain))
+
+
+def _need_no_header(warehouse: Warehouse, file: str, records: RecordTable, ids: ReportIds) -> None:
+    """Refuse a header where none is declared: its names would be a report.
+
+    Raises:
+        IngestError: line 1 has the name of the report id in its place.
+    """
+    asked = {"names": list(ids.names), "place": ids.place(records.names)}
+    found = warehouse.rows(query("ingest/records", "names_again", record=records.table), asked)
+    if found and found[0][0]:
+        raise IngestError(
+            f"{file}: line 1 is a header, though header = false: take that and names out of the "
+            "dataset"
+        )
 
 
 def _header(file: str, fields: list[str] | None, fault: str | None) -> tuple[str, ...]:
@@ -277,14 +317,12 @@ def _split_lines(delimiter: str, *, odd: bool) -> exp.Select:
 
     Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault), section 22.
     """
-    blank = call("regexp_full_match", column("text"), text_of(f"{SPACES}*"))
+    blank = call("regexp_full_match", column("text"), text_of(BLANK))
     field = call("string_split", column("text"), text_of(delimiter))
     cleaned: exp.Expression = exp.cast(exp.null(), "BIGINT[]")
     if odd:
         ends = [text_of(CONTROLS), text_of(SPACES)]
-        # tabs in a header of one field tell by what else its fields are parted
-        alone = exp.and_(column("line").eq(1), exp.func("len", field.copy()).eq(1))
-        plain, marked = field, exp.and_(column("marked"), exp.not_(alone))
+        plain, marked = field, column("marked")
         clean = scalar_macro("fields_without_controls", plain.copy(), *ends)
         places = scalar_macro("fields_with_controls", plain.copy(), ends[0].copy())
         field = exp.Case().when(marked, clean).else_(plain)

@@ -16,14 +16,13 @@ from sqlglot import exp
 from srsql.engine.catalog.datasets import trimmed
 from srsql.engine.catalog.layout import derived, qids_of, raw_table
 from srsql.engine.ingest import units
+from srsql.engine.ingest.cells import KEY_SIGN, id_value, identifier, key_beginning, read_field
 from srsql.engine.ingest.raw_tables import (
     REJECTED,
     Place,
     code_join,
-    identifier,
     loadable,
     node_label,
-    read_field,
 )
 from srsql.engine.ingest.records import RecordTable, call, is_null, known, text_of
 from srsql.engine.store.statements import (
@@ -38,6 +37,8 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Table
 from srsql.schemas.derived import Period
 
+NO_REPORT = "no report has its key"
+"""Why a record is rejected that is of every report whose key begins with its own."""
 RECORD_TEXT = 10_000
 """Characters of a rejected record that are stored."""
 
@@ -93,38 +94,83 @@ def judge_statement(
         come to it afterwards (``repeats_statement``).
     """
     report = declared.name == dataset.report_table
-    report_id = read_field(dataset, places[dataset.report_id])
     reason = exp.Case().when(known(column("fault")), column("fault"))
     for condition, text in _width_faults(records):
         reason = reason.when(condition, text_of(text))
-    keys = {"report id": report_id}
+    keys = {"report id": dataset.report_id}
     if report and not dataset.reports_are_cases:
-        keys["case id"] = read_field(dataset, places[dataset.case_id])
-    for name, value in keys.items():
+        keys["case id"] = dataset.case_id
+    for name, of in keys.items():
+        found = is_null(id_value(dataset, declared, places, of))
+        if of in declared.key:
+            reason = reason.when(
+                found, text_of(f"no {name}: a part of it is blank, or holds {KEY_SIGN!r}")
+            )
+            continue
+        value = read_field(dataset, places[of])
         wrong = exp.Case().when(is_null(trimmed(value)), text_of(f"blank {name}"))
         if dataset.id_type == "integer":
             as_float = call("regexp_full_match", trimmed(value), text_of("[0-9]+[.]0+"))
             wrong = wrong.when(as_float, text_of(f"{name} is a float: write integers"))
         wrong = wrong.else_(text_of(f"{name} is not an integer"))
-        reason = reason.when(is_null(identifier(dataset, value)), wrong)
+        reason = reason.when(found, wrong)
     judged = exp.select("line", "field", exp.alias_(reason, "reason"))
-    judged = judged.from_(temporary(records.table)).where("line > 1")
+    judged = judged.from_(temporary(records.table))
     faulty = exp.select("j.line", "j.field", "j.reason").from_(judged.subquery("j"))
     return create(temporary(REJECTED), faulty.where("NOT j.reason IS NULL"), temp=True)
 
 
-def repeats_statement(dataset: Dataset, places: Mapping[str, int], records: str) -> str:
+def without_report_statement(
+    dataset: Dataset,
+    declared: Table,
+    places: Mapping[str, int],
+    quarter: str,
+    records: str,
+    place: Place = raw_table,
+) -> str:
+    """The statement that rejects, without their text, the records of a child table that no report's
+    key begins with (see ``cells.spreads``).
+
+    Args:
+        dataset: declares the key.
+        declared: the child table.
+        places: where its columns are in the file.
+        quarter: the period.
+        records: the temporary table or view that has them.
+        place: where the reports were loaded into.
+
+    Returns:
+        An INSERT into ``REJECTED``.
+    """
+    beginnings = exp.select(key_beginning(dataset, declared, "report"))
+    beginnings = beginnings.from_(place(dataset, dataset.report_table, "report"))
+    beginnings = beginnings.where(column("quarter", "report").eq(exp.Literal.string(quarter)))
+    own = id_value(dataset, declared, places, dataset.report_id, "r")
+    nothing = exp.cast(exp.Array(expressions=[]), exp.DataType.build("VARCHAR[]", dialect="duckdb"))
+    rows = loadable(records).select(
+        column("line", "r"),
+        exp.alias_(nothing, "field"),
+        exp.alias_(text_of(NO_REPORT), "reason"),
+    )
+    rows = rows.where(exp.not_(exp.In(this=own, query=beginnings.subquery())))
+    return exp.Insert(this=temporary(REJECTED), expression=rows).sql(dialect="duckdb")
+
+
+def repeats_statement(
+    dataset: Dataset, declared: Table, places: Mapping[str, int], records: str
+) -> str:
     """The statement that rejects all but the first of the records of one report.
 
     Args:
         dataset: declares which columns are ids.
-        places: where they are in the file of the reports.
+        declared: the report table.
+        places: where its columns are in the file.
         records: the temporary table or view that has them.
 
     Returns:
         An INSERT into ``REJECTED``.
     """
-    report_id = identifier(dataset, read_field(dataset, places[dataset.report_id]))
+    report_id = id_value(dataset, declared, places, dataset.report_id)
     reports = loadable(records).select(
         column("line", "r"), exp.alias_(report_id, "report_id"), copy=False
     )
@@ -178,7 +224,9 @@ def store_rejects(
     store_records(warehouse, dataset, key)
     statements = value_statements(dataset, declared, place)
     of_ids = id_statements(dataset, declared, places, records)
-    if of_ids and (declared.unpivot or _lacks_ids(warehouse, dataset, declared, key, place)):
+    if of_ids and (
+        declared.unpivot or declared.split or _lacks_ids(warehouse, dataset, declared, key, place)
+    ):
         statements += of_ids
     for statement in statements:
         warehouse.run(statement, _parameters(dataset, key))
@@ -203,7 +251,7 @@ def store_records(warehouse: Warehouse, dataset: Dataset, key: FileKey) -> None:
         dataset: says what separates the fields of a record.
         key: the file.
     """
-    separator = "$" if dataset.source.reader == "dollar" else dataset.source.delimiter
+    separator = dataset.source.separator
     warehouse.run(
         query("ingest/rejects", "store_records"),
         {**_parameters(dataset, key), "separator": separator, "length": RECORD_TEXT},

@@ -287,8 +287,9 @@ def _source(path: Path, dataset: Dataset, period: str | None) -> PeriodSource:
         members = _matched(_archive(path), dataset)
     else:
         members = _matched([Member(_text(path.name), path)], dataset)
-        if len(dataset.tables) == 1 and not members:
-            members = [Member(_text(path.name), path, table=dataset.tables[0].name)]
+        own = [table for table in dataset.tables if table.same_file is None]
+        if len(own) == 1 and not members:
+            members = [Member(_text(path.name), path, table=own[0].name)]
     if not any(member.table for member in members):
         raise IngestError(_strange(path, dataset))
     if path.is_dir():
@@ -363,7 +364,7 @@ def _choose(path: Path, members: list[Member], dataset: Dataset) -> tuple[Member
     """One member a table, the report table first, then the withdrawn lists."""
     chosen = []
     for table in sorted(dataset.tables, key=lambda t: t.name != dataset.report_table):
-        fitting = [m for m in members if m.table == table.name]
+        fitting = [m for m in members if m.table == (table.same_file or table.name)]
         if len(fitting) > 1:
             newer = [m for m in fitting if PurePosixPath(m.base.lower()).stem.endswith("_new")]
             if len(newer) != 1:
@@ -375,6 +376,10 @@ def _choose(path: Path, members: list[Member], dataset: Dataset) -> tuple[Member
         if not fitting and table.required:
             wanted = " or ".join(table.files)
             raise IngestError(f"{path.name}: no file for table {table.name} ({wanted})")
+        if table.same_file is not None:  # what becomes of a file is told of each table apart
+            fitting = [
+                replace(m, name=f"{m.name} ({table.name})", table=table.name) for m in fitting
+            ]
         chosen += fitting
     return (*chosen, *(m for m in members if m.table is None))
 
@@ -391,6 +396,8 @@ def _quarter(path: Path, members: list[Member], dataset: Dataset, period: str | 
     given = period.strip() if period is not None else None
     if given == "":
         raise IngestError("the period is blank: give a label such as 2011Q4")
+    if given is not None and dataset.source.row_period is not None:
+        return given  # files are named for the newest of their periods, if for any
     weeks = {w for name in (path.name, *(m.base for m in members)) if (w := _week(name))}
     if given is not None and weeks and not any(may_overlap(given, week) for week in weeks):
         raise IngestError(f"{path.name} is {min(weeks)} by its file names, not {given}")

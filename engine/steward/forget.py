@@ -37,11 +37,11 @@ from srsql.engine.steward.backup import REBUILD, rebuild
 from srsql.engine.steward.copies import Copy, copies_with
 from srsql.engine.store.statements import (
     SPACES,
-    SPACES_AND_QUOTES,
     STORE,
     column,
     dotted,
     query,
+    spaces_and,
     table,
     temporary,
 )
@@ -345,10 +345,8 @@ def _erase_statement(dataset: Dataset, declared: Table) -> str:
 
 def _blank_rejects(warehouse: Warehouse, dataset: Dataset) -> int:
     own = {"dataset": dataset.name}
-    separator = "$" if dataset.source.reader == "dollar" else dataset.source.delimiter
-    named = {**own, **_ids(dataset), "separator": separator}
-    if dataset.source.reader == "csv":
-        named["ends"] = SPACES_AND_QUOTES
+    named = {**own, **_ids(dataset), "separator": dataset.source.separator}
+    named["ends"] = spaces_and(dataset.source.quotes)
     return _count(warehouse, query(TOPIC, "blank_records"), named) + _count(
         warehouse, query(TOPIC, "blank_values"), own
     )

@@ -23,9 +23,6 @@ SPACE = (
 """What counts as white space at the ends of a value: Unicode's, the zero-width ones included."""
 SPACES = "[" + "".join(rf"\x{{{ord(character):x}}}" for character in SPACE) + "]"
 """The same as a class of a regular expression of DuckDB, which trims five times as fast."""
-SPACES_AND_QUOTES = SPACES.removesuffix("]") + '"]'
-"""The same and quotes: what is no part of an id at the ends of a field of a rejected line of quoted
-CSV, of whose quotes nothing is known."""
 IGNORABLE = (
     r"\x{ad}\x{34f}\x{61c}\x{115f}-\x{1160}\x{17b4}-\x{17b5}\x{180b}-\x{180f}\x{200b}-\x{200f}"
     r"\x{202a}-\x{202e}\x{2060}-\x{206f}\x{3164}\x{fe00}-\x{fe0f}\x{feff}\x{ffa0}"
@@ -36,6 +33,12 @@ Default_Ignorable_Code_Point, as ranges within a class of a regular expression."
 INVISIBLE = f"^[{SPACES[1:-1]}{IGNORABLE}]+|[{SPACES[1:-1]}{IGNORABLE}]+$|[{IGNORABLE}]+"
 """What the normal form of a term leaves out: white space at its ends, ignorable characters
 anywhere."""
+
+
+def spaces_and(signs: str) -> str:
+    """White space and other signs, as a class of a regular expression: what is no part of an id at
+    the ends of a field of a rejected line, of whose quotes nothing is known."""
+    return SPACES.removesuffix("]") + "".join(rf"\x{{{ord(sign):x}}}" for sign in signs) + "]"
 
 
 def quoted(name: str) -> str:

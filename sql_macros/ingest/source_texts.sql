@@ -43,18 +43,39 @@ CREATE OR REPLACE MACRO srsql.identifier(written, ends, is_integer) AS (
 );
 
 -- What:    the fields of a record whose quotes are closed, as its author meant them.
--- Inputs:  written: the record; delimiter; field: one field and the delimiter behind it, as a
---          regular expression whose first group is the field.
+-- Inputs:  written: the record; delimiter; quote; field: one field and the delimiter behind it, as
+--          a regular expression whose first group is the field; inner_text, behind: those of what
+--          stands between the quotes of a field, and behind them; escaped: that of a sign that was
+--          escaped.
 -- Source:  RFC 4180, section 2, rules 5 to 7.
-CREATE OR REPLACE MACRO srsql.quoted_fields(written, delimiter, field) AS (
+CREATE OR REPLACE MACRO srsql.quoted_fields(
+    written, delimiter, quote, field, inner_text, behind, escaped
+) AS (
     list_transform(
         regexp_extract_all(written || delimiter, field, 1),
         LAMBDA part: CASE
-            WHEN NOT starts_with(part, '"') THEN part
+            WHEN NOT starts_with(part, quote) THEN part
             ELSE
-                replace(regexp_extract(part, '^"((?:[^"]|"")*)"', 1), '""', '"')
-                || regexp_extract(part, '^"(?:[^"]|"")*"((?s:.*))$', 1)
+                regexp_replace(regexp_extract(part, inner_text, 1), escaped, '\1', 'g')
+                || regexp_extract(part, behind, 1)
         END
+    )
+);
+
+-- What:    the terms that one cell holds; none of a blank one.
+-- Inputs:  written: the cell; separator: what stands between two terms; take: a regular expression
+--          whose first group is the term, if it matches; empty: a part is the term.
+-- Source:  docs/configuration.md (a cell with several terms).
+CREATE OR REPLACE MACRO srsql.cell_parts(written, separator, take) AS (
+    list_filter(
+        list_transform(
+            string_split(written, separator),
+            LAMBDA part: CASE
+                WHEN take <> '' AND regexp_matches(part, take) THEN regexp_extract(part, take, 1)
+                ELSE part
+            END
+        ),
+        LAMBDA term: trim(term) <> ''
     )
 );
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,7 +44,7 @@ def found_records(warehouse: Warehouse) -> Found:
     """Line, lines, fields (None: rejected), and the line that is named as the reason."""
     rows = warehouse.rows(
         "SELECT line, lines, field, fault, regexp_extract(fault, 'line ([0-9]+),', 1) "
-        "FROM temp.main.srsql_record WHERE line > 1 ORDER BY line"
+        "FROM temp.main.srsql_record ORDER BY line"
     )
     return [
         (line, lines, None if fault and fault != "blank line" else field, int(named or 0) or None)
@@ -60,8 +61,15 @@ def expected_records(text: str, rule: Rule) -> Found:
 
 def check(warehouse: Warehouse, folder: Path, text: str, rule: Rule) -> None:
     integer = rule.is_id is whole_number
-    ids = ReportIds((NAMES[rule.place],), integer)
-    source = Source(reader="csv", delimiter=rule.delimiter)
+    columns = None if rule.header_lines else NAMES[: rule.width]
+    ids = ReportIds((NAMES[rule.place],), integer, columns)
+    source = Source(
+        reader="csv",
+        delimiter=rule.delimiter,
+        quote=rule.quote,
+        escape=rule.escape,
+        header=columns is None,
+    )
     read(warehouse, folder, text, source, ids)
     assert found_records(warehouse) == expected_records(text, rule)
 
@@ -79,6 +87,34 @@ def test_the_records_of_any_text_are_those_of_the_contract(
     rule = Rule(",", True, width, place % width, whole_number if integer else any_text)
     text = ",".join(NAMES[:width]) + "\n" + body
     check(warehouse, tmp_path, text, rule)
+
+
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@given(
+    body=st.text(alphabet="1a'''###,,,\n\n \r", min_size=1, max_size=50),
+    width=st.integers(1, 4),
+    place=st.integers(0, 3),
+    integer=st.booleans(),
+    escape=st.sampled_from([None, "#"]),
+    header_lines=st.integers(0, 1),
+)
+def test_the_records_of_any_text_are_those_of_its_quote_escape_and_header(
+    warehouse: Warehouse,
+    tmp_path: Path,
+    body: str,
+    width: int,
+    place: int,
+    integer: bool,
+    escape: str | None,
+    header_lines: int,
+) -> None:
+    rule = Rule(
+        ",", True, width, place % width, whole_number if integer else any_text, "'", escape,
+        header_lines,
+    )  # fmt: skip
+    text = (",".join(NAMES[:width]) + "\n") * header_lines + body
+    if len(lines_of(text)) > 1 or "\r" not in text:
+        check(warehouse, tmp_path, text, rule)
 
 
 def large_file(seed: int) -> tuple[str, Rule]:
@@ -216,17 +252,27 @@ FILES = {
 }  # fmt: skip
 
 
+def earlier(fault: str) -> str:
+    """The same fault where every line stands one line earlier."""
+    return re.sub("line ([0-9]+)", lambda found: f"line {int(found[1]) - 1}", fault)
+
+
+@pytest.mark.parametrize("by_position", [False, True])
 @pytest.mark.parametrize("name", FILES)
-def test_one_rule(warehouse: Warehouse, tmp_path: Path, name: str) -> None:
+def test_one_rule(warehouse: Warehouse, tmp_path: Path, name: str, by_position: bool) -> None:
+    """Without a header the same lines are the same records, one line earlier."""
     delimiter, lines, wanted = FILES[name]
-    text = "\n".join((delimiter.join(NAMES[:3]), *lines))
-    ids = ReportIds(("id",), integer=True)
+    text = "\n".join(lines if by_position else (delimiter.join(NAMES[:3]), *lines))
+    ids = ReportIds(("id",), True, NAMES[:3] if by_position else None)
+    source = Source(reader="csv", delimiter=delimiter, header=not by_position)
+    if by_position:
+        wanted = [(a - 1, b, earlier(c) if isinstance(c, str) else c) for a, b, c in wanted]
     for end in ("", "\n", "\r\n"):
-        written = text.replace("\n", end or "\n") + end
-        read(warehouse, tmp_path, written, Source(reader="csv", delimiter=delimiter), ids)
+        written = "\ufeff" * by_position + text.replace("\n", end or "\n") + end
+        read(warehouse, tmp_path, written, source, ids)
         found = warehouse.rows(
             "SELECT line, lines, coalesce(fault, '') AS fault, field "
-            "FROM temp.main.srsql_record WHERE line > 1 ORDER BY line"
+            "FROM temp.main.srsql_record ORDER BY line"
         )
         cells = [(a, b, c if isinstance(c, str) else "") for a, b, c in wanted]
         assert [(line, lines, fault) for line, lines, fault, _ in found] == cells

@@ -18,6 +18,7 @@ from srsql.engine.ingest.quoted import quoting
 from srsql.engine.ingest.records import CONTROLS, RETURN, SEPARATOR
 from srsql.engine.store.statements import SPACE, SPACES
 
+ASKED = ("closed", "delimiter", "quote", "field", "inner_text", "behind", "escaped")
 TEXTS = st.text(alphabet=[*"0129a-T ", "\u00a0", "\t", "Q"], max_size=12)
 
 
@@ -118,8 +119,9 @@ def test_fields_are_split_as_their_quotes_say(sql: Any, delimiter: str, data: An
     text = data.draw(st.text(alphabet=[delimiter, '"', '"', "a", " ", "\n"], max_size=12))
     how = quoting(delimiter)
     ((closed, fields),) = sql.rows(
-        "SELECT regexp_matches($text, $closed), srsql.quoted_fields($text, $delimiter, $field)",
-        {"text": text, **{name: how[name] for name in ("closed", "delimiter", "field")}},
+        "SELECT regexp_matches($text, $closed), "
+        "srsql.quoted_fields($text, $delimiter, $quote, $field, $inner_text, $behind, $escaped)",
+        {"text": text, **{name: how[name] for name in ASKED}},
     )
     wanted = scan(text, delimiter)
     assert closed == (wanted.ends == "outside")

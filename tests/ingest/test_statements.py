@@ -46,7 +46,7 @@ def test_the_statements_of_a_table(dataset_name: str, table: str) -> None:
     for number, statement in enumerate(stored, 1):
         check(f"{own}_values_{number}", statement)
     if table == dataset.report_table:
-        check(f"{own}_repeats", repeats_statement(dataset, places, RECORD))
+        check(f"{own}_repeats", repeats_statement(dataset, declared, places, RECORD))
     else:
         check(f"{own}_orphans", orphans_statement(dataset, declared))
 

@@ -54,6 +54,14 @@ class Rule:
     place: int
     """Of the report id, from 0."""
     is_id: Callable[[str], bool]
+    quote: str = '"'
+    escape: str | None = None
+    """Stands before a sign of a quoted field that is text; None: quotes are doubled."""
+    header_lines: int = 1
+
+    def scan(self, text: str, *, inside: bool = False) -> Scan:
+        """Read a text by this rule."""
+        return scan(text, self.delimiter, self.quote, self.escape, inside=inside)
 
     def fits(self, fields: Sequence[str]) -> bool:
         """Whether this is the width of the header, or one more with a blank at the end."""
@@ -64,7 +72,7 @@ class Rule:
         parts = text.split(self.delimiter)
         if self.fits(parts) and self.is_id(parts[self.place]):
             return True
-        found = scan(text, self.delimiter)
+        found = self.scan(text)
         if found.ends == "outside":
             return self.fits(found.fields) and self.is_id(found.fields[self.place])
         return (
@@ -75,16 +83,28 @@ class Rule:
         )
 
 
-def scan(text: str, delimiter: str, *, inside: bool = False) -> Scan:
+def scan(
+    text: str,
+    delimiter: str,
+    quote: str = '"',
+    escape: str | None = None,
+    *,
+    inside: bool = False,
+) -> Scan:
     """Read a text sign by sign."""
     fields, state, stray = [""], "quoted" if inside else "start", False
     for sign in text:
-        if state == "quoted":
-            if sign == '"':
+        if state == "escaped":
+            fields[-1] += sign
+            state = "quoted"
+        elif state == "quoted":
+            if escape is not None and sign == escape:
+                state = "escaped"
+            elif sign == quote:
                 state = "closing"
             else:
                 fields[-1] += sign
-        elif state == "closing" and sign == '"':
+        elif state == "closing" and sign == quote and escape is None:
             fields[-1] += sign
             state = "quoted"
         elif sign == delimiter:
@@ -92,18 +112,18 @@ def scan(text: str, delimiter: str, *, inside: bool = False) -> Scan:
             state = "start"
         elif state == "closing" and inside and len(fields) == 1:
             return Scan(fields, "improper", stray)
-        elif state == "start" and sign == '"':
+        elif state == "start" and sign == quote:
             state = "quoted"
         else:
             fields[-1] += sign
-            stray = stray or sign == '"' or state == "closing"
+            stray = stray or sign == quote or state == "closing"
             state = "plain"
-    return Scan(fields, "inside" if state == "quoted" else "outside", stray)
+    return Scan(fields, "inside" if state in ("quoted", "escaped") else "outside", stray)
 
 
 def records(lines: Sequence[str], rule: Rule) -> list[Record]:
-    """The records below the header, which is the first of the lines."""
-    found, place = [], 1
+    """The records below the header, if there is one: it is the first of the lines."""
+    found, place = [], rule.header_lines
     while place < len(lines):
         record = _record(lines, place, rule)
         found.append(record)
@@ -114,11 +134,11 @@ def records(lines: Sequence[str], rule: Rule) -> list[Record]:
 def _record(lines: Sequence[str], place: int, rule: Rule) -> Record:
     if not rule.quoted:
         return Record(place + 1, 1, lines[place].split(rule.delimiter))
-    first = scan(lines[place], rule.delimiter)
+    first = rule.scan(lines[place])
     if first.ends == "outside":
         return Record(place + 1, 1, first.fields)
     for last in range(place + 1, len(lines)):
-        ends = scan(lines[last], rule.delimiter, inside=True).ends
+        ends = rule.scan(lines[last], inside=True).ends
         if ends == "improper":
             return Record(place + 1, 1, None, last + 1)
         if ends == "outside":
@@ -128,7 +148,7 @@ def _record(lines: Sequence[str], place: int, rule: Rule) -> Record:
     for within in range(place + 1, last + 1):
         if rule.alone(lines[within]):
             return Record(place + 1, 1, None, within + 1)
-    fields = scan("\n".join(lines[place : last + 1]), rule.delimiter).fields
+    fields = rule.scan("\n".join(lines[place : last + 1])).fields
     if not rule.fits(fields):
         return Record(place + 1, 1, None, last + 1)
     return Record(place + 1, last + 1 - place, fields)

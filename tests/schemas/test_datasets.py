@@ -69,7 +69,10 @@ def refusal(folder: Path, toml: str = TOML, hierarchy: str | bytes = SEXES) -> s
     return text
 
 
-@pytest.mark.parametrize("name", ["faers", "faers_wide", "omop", "vaers"])
+@pytest.mark.parametrize(
+    "name",
+    ["aems", "canada", "eudravigilance", "faers", "faers_wide", "jader", "maude", "omop", "vaers"],
+)
 def test_the_dataset_schemas_that_ship_load_by_name(name: str) -> None:
     assert name in builtin_names()
     dataset = load_dataset(name)
@@ -119,7 +122,7 @@ def test_an_id_that_is_report_and_case_at_once_is_one_column(tmp_path: Path) -> 
 
 
 def test_an_unknown_dataset_is_answered_with_the_names_there_are() -> None:
-    with pytest.raises(SchemaError, match=r"'fears'.*faers, faers_wide, omop, vaers"):
+    with pytest.raises(SchemaError, match=r"'fears'.*faers, faers_wide, jader, maude, omop, vaers"):
         load_dataset("fears")
 
 

@@ -22,6 +22,7 @@ from srsql.engine.artifact.verify.contradictions import Trees, written_here
 from srsql.engine.artifact.verify.derivations import derived_differences
 from srsql.engine.artifact.verify.published_rows import published_rows
 from srsql.engine.artifact.verify.verdict import DECLARATION_TEXT, FOREIGN_DATASET, UNKNOWN_VERSION
+from srsql.engine.catalog.series import ORIGINAL
 from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
 from srsql.schemas.roles import Table
 from srsql.version import __version__
@@ -133,7 +134,10 @@ def differences(manifest: Manifest, trees: Trees, dataset: Dataset) -> list[str]
 
 def _table_faults(manifest: Manifest, dataset: Dataset) -> Iterator[str]:
     """Tables and columns with other names, types or roles."""
-    due = {table.name: expected_columns(dataset, table) for table in dataset.row_tables}
+    told = manifest.parameters.get("ids", ORIGINAL)
+    original = told == ORIGINAL and manifest.case_ids != "pseudonym"
+    ids = _IDS[dataset.id_type if original else "integer"]  # pseudonyms are numbers
+    due = {table.name: expected_columns(dataset, table, ids) for table in dataset.row_tables}
     found = {
         table.name: {c.name: (c.type, c.role, c.attribute) for c in table.columns}
         for table in manifest.tables
@@ -171,10 +175,15 @@ def _words(shape: Shape | None) -> str:
     return f"{role}{f' of {attribute}' if attribute else ''} ({kind})"
 
 
-def expected_columns(dataset: Dataset, table: Table) -> dict[str, Shape]:
-    """The columns that a table of the dataset is released with."""
+def expected_columns(dataset: Dataset, table: Table, ids: str | None = None) -> dict[str, Shape]:
+    """The columns that a table of the dataset is released with; ``ids``: the type of its ids, None:
+    that of the source."""
     columns: dict[str, Shape] = {
-        name: (_IDS[dataset.id_type], "report id" if name == dataset.report_id else "case id", None)
+        name: (
+            ids or _IDS[dataset.id_type],
+            "report id" if name == dataset.report_id else "case id",
+            None,
+        )
         for name in (dataset.case_id, dataset.report_id)
     }
     if table.name == dataset.report_table:

@@ -33,7 +33,7 @@ from srsql.engine.audit.imports.column_roles import (
 )
 from srsql.engine.catalog.datasets import known_term, normalized, trimmed
 from srsql.engine.errors import ImportReleaseError
-from srsql.engine.ingest import raw_tables, units
+from srsql.engine.ingest import cells, raw_tables, units
 from srsql.engine.ingest.encodings import has_controls
 from srsql.engine.ingest.records import (
     LONGEST_LINE,
@@ -241,7 +241,7 @@ class TableStatements:
     def parsed(self) -> str:
         """``..._parsed``: one row for each record, with ``fault`` where it cannot be taken."""
         text = column("case text", "parsed")
-        case_id = raw_tables.identifier(self.dataset, text)
+        case_id = cells.identifier(self.dataset, text)
         rows = exp.select(
             column("line", "parsed"), aliased(case_id, "case_id"), column("group_label", "parsed")
         ).from_(self._granules().subquery("parsed"))

@@ -40,6 +40,12 @@ WHERE r.line IN (
 -- Whether a record of the file cannot be loaded.
 SELECT count(*) > 0 AS any_record FROM temp.main.srsql_rejected_record;
 
+-- name: without_text
+-- No rejected record keeps its text: of a composite key nothing tells whose it is. Its fields stay,
+-- so that their number is told.
+UPDATE temp.main.srsql_rejected_record AS j
+SET field = list_transform(j.field, LAMBDA part: '');
+
 -- name: store_records
 -- Store the records of a file that cannot be loaded, with the first $length characters of each.
 INSERT INTO srsql.reject (
@@ -79,15 +85,16 @@ GROUP BY ALL
 ORDER BY rejects DESC, reason ASC;
 
 -- name: not_judged
--- Records of $files that say nothing of their quality: those of forgotten cases, and blank lines of
--- lists of withdrawn cases ($lists), which withdraw nobody.
+-- Records of $files that say nothing of their quality: those of forgotten cases; those of no report
+-- of the period, which are orphans where each has one report; and blank lines of lists of withdrawn
+-- cases ($lists), which withdraw nobody.
 SELECT count(*) AS records
 FROM srsql.reject AS r
 WHERE
     r.ingestion_id = $ingestion
     AND list_contains($files::VARCHAR[], r.file)
     AND (
-        r.reason = 'forgotten_case'
+        r.reason IN ('forgotten_case', 'no report has its key')
         OR (r.reason = 'blank line' AND list_contains($lists::VARCHAR[], r.file))
     );
 

@@ -1,6 +1,6 @@
 -- Step: makes records of the lines of quoted CSV: puts the lines of a span together, then splits
---   every record into fields at $delimiter. For $field, see quoted_lines; for $controls and $ends
---   srsql.without_controls. $blank matches a blank record.
+--   every record into fields at $delimiter. For $field and the others of quotes see quoted_lines;
+--   for $controls and $ends srsql.without_controls. $blank matches a blank record.
 -- Reads: record(line, text, quoted, marked), quoted_line(line, close, fault)
 -- Writes: record(line, lines, field, fault, cleaned)
 -- Source: SPEC section 6 (srsql ingest), section 16 (a malformed line has a fault), section 22;
@@ -47,7 +47,11 @@ split AS (
         lines,
         marked,
         CASE
-            WHEN quoted THEN srsql.quoted_fields(text, $delimiter, $field)
+            WHEN quoted
+                THEN
+                    srsql.quoted_fields(
+                        text, $delimiter, $quote, $field, $inner_text, $behind, $escaped
+                    )
             ELSE string_split(text, $delimiter)
         END AS field,
         CASE
@@ -60,11 +64,8 @@ split AS (
 SELECT
     line,
     lines,
-    -- a header of one field is left as it is: tabs in it tell by what else its fields are parted
     CASE
-        WHEN marked AND NOT (line = 1 AND len(field) = 1)
-            THEN srsql.fields_without_controls(field, $controls, $ends)
-        ELSE field
+        WHEN marked THEN srsql.fields_without_controls(field, $controls, $ends) ELSE field
     END AS field,
     fault,
     CASE WHEN marked THEN srsql.fields_with_controls(field, $controls) END AS cleaned

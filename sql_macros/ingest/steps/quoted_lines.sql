@@ -1,11 +1,13 @@
--- Step: finds what the quotes of a file make of its lines below the header. A record over several
+-- Step: finds what the quotes of a file make of its lines (without a header). A record over several
 --   lines is a span. A line that begins no record has a fault; what follows it is read afresh. All
 --   other lines are records by themselves.
 --   $closed matches a line that is read from outside quotes and ends outside, others end inside;
 --   $neat one of the latter whose unquoted fields hold no quote. $stays and $closes match a line
 --   that is read from inside and ends inside or outside. $field is one field and the delimiter
---   behind it. $width: fields of the header; $place: the one of the report id (NULL: unknown);
---   $integer, $ends: see srsql.identifier.
+--   behind it; for $quote, $inner_text, $behind and $escaped see srsql.quoted_fields; an escape at
+--   the end of a line that would take the quote put behind it ($lone) becomes $completed. $width:
+--   fields of the header; $place: the one of the report id (NULL: unknown); $integer, $ends: see
+--   srsql.identifier.
 -- Reads: record(line, text, quoted)
 -- Writes: quoted_line(line, close, fault)
 -- Source: SPEC section 22 (one rule for all readers); RFC 4180, section 2, rules 5 to 7.
@@ -27,7 +29,7 @@ WITH effect AS (
             ELSE 'improper'
         END AS inside
     FROM temp.main.srsql_record
-    WHERE quoted AND line > 1
+    WHERE quoted
 ),
 
 leaving AS (
@@ -66,17 +68,37 @@ member AS (
         e.outside,
         string_split(p.text, $delimiter) AS part,
         CASE
-            WHEN e.outside = 'closed' THEN srsql.quoted_fields(p.text, $delimiter, $field)
-            WHEN e.outside = 'open'
-                THEN srsql.quoted_fields(p.text || '"', $delimiter, $field)
+            WHEN e.outside IS NOT NULL
+                THEN
+                    srsql.quoted_fields(
+                        CASE
+                            WHEN e.outside = 'open'
+                                THEN regexp_replace(p.text, $lone, $completed) || $quote
+                            ELSE p.text
+                        END,
+                        $delimiter,
+                        $quote,
+                        $field,
+                        $inner_text,
+                        $behind,
+                        $escaped
+                    )
         END AS own,
         CASE
             WHEN e.line IS NOT NULL AND r.line > r.first
                 THEN
                     srsql.quoted_fields(
-                        '"' || p.text || CASE WHEN r.line < r.close THEN '"' ELSE '' END,
+                        $quote || CASE
+                            WHEN r.line < r.close
+                                THEN regexp_replace(p.text, $lone, $completed) || $quote
+                            ELSE p.text
+                        END,
                         $delimiter,
-                        $field
+                        $quote,
+                        $field,
+                        $inner_text,
+                        $behind,
+                        $escaped
                     )
         END AS rest
     FROM (
@@ -100,7 +122,9 @@ known AS (
         len(own) AS width,
         coalesce(len(rest) - 1, 0) AS more,
         line = close
-        AND (ends_with(text, $delimiter) OR ends_with(text, $delimiter || '""')) AS ends_blank,
+        AND (
+            ends_with(text, $delimiter) OR ends_with(text, $delimiter || $quote || $quote)
+        ) AS ends_blank,
         within AND (
             (
                 srsql.has_width(part, $width)

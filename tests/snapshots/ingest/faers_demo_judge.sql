@@ -66,8 +66,6 @@ FROM (
       END
     END AS reason
   FROM "temp"."main"."srsql_record"
-  WHERE
-    line > 1
 ) AS j
 WHERE
   NOT j.reason IS NULL

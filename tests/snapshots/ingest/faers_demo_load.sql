@@ -116,8 +116,7 @@ FROM (
     CAST(NULL AS TEXT) AS "image"
   FROM "temp"."main"."srsql_record" AS "r"
   WHERE
-    r.line > 1
-    AND NOT "r"."line" IN (
+    NOT "r"."line" IN (
       SELECT
         line
       FROM "temp"."main"."srsql_rejected_record"
@@ -210,8 +209,7 @@ LEFT JOIN (
             NULLIF(LIST_EXTRACT("field", 5), '') AS "age_cod"
           FROM "temp"."main"."srsql_record" AS "r"
           WHERE
-            r.line > 1
-            AND NOT "r"."line" IN (
+            NOT "r"."line" IN (
               SELECT
                 line
               FROM "temp"."main"."srsql_rejected_record"
@@ -308,8 +306,7 @@ LEFT JOIN (
             NULLIF(LIST_EXTRACT("field", 8), '') AS "wt_cod"
           FROM "temp"."main"."srsql_record" AS "r"
           WHERE
-            r.line > 1
-            AND NOT "r"."line" IN (
+            NOT "r"."line" IN (
               SELECT
                 line
               FROM "temp"."main"."srsql_rejected_record"

@@ -46,8 +46,7 @@ FROM (
     NULLIF(LIST_EXTRACT("field", 4), '') AS "indi_pt"
   FROM "temp"."main"."srsql_record" AS "r"
   WHERE
-    r.line > 1
-    AND NOT "r"."line" IN (
+    NOT "r"."line" IN (
       SELECT
         line
       FROM "temp"."main"."srsql_rejected_record"

@@ -111,8 +111,7 @@ FROM (
     CAST(NULL AS TEXT) AS "splttype"
   FROM "temp"."main"."srsql_record" AS "r"
   WHERE
-    r.line > 1
-    AND NOT "r"."line" IN (
+    NOT "r"."line" IN (
       SELECT
         line
       FROM "temp"."main"."srsql_rejected_record"
@@ -185,8 +184,7 @@ LEFT JOIN (
             NULLIF(LIST_EXTRACT("field", 4), '') AS "age_yrs"
           FROM "temp"."main"."srsql_record" AS "r"
           WHERE
-            r.line > 1
-            AND NOT "r"."line" IN (
+            NOT "r"."line" IN (
               SELECT
                 line
               FROM "temp"."main"."srsql_rejected_record"

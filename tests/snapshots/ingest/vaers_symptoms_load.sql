@@ -34,8 +34,7 @@ FROM (
     ) AS "symptom"
   FROM "temp"."main"."srsql_record" AS "r"
   WHERE
-    r.line > 1
-    AND NOT "r"."line" IN (
+    NOT "r"."line" IN (
       SELECT
         line
       FROM "temp"."main"."srsql_rejected_record"
