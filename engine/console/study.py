@@ -13,7 +13,6 @@ from click.core import ParameterSource
 
 from srsql.engine.console import Legend, Listed, Parts, Table, options_of
 from srsql.engine.errors import printable
-from srsql.engine.models import MODELS
 
 if TYPE_CHECKING:
     from srsql.engine.console import Command
@@ -68,13 +67,20 @@ RULES = {"rules": "file"} | {
 """Option of `signals` that `compare` has as well -> its field of ``Rules``."""
 rule_options = options_of("signals.find", *RULES)
 """Which signals a comparison looks for."""
-models_option = click.option(
-    "--models",
-    type=Listed(click.Choice(list(MODELS))),
-    required=True,
-    help="Models to compare, such as ms,alpha-k.",
-)
-"""Which models a comparison has."""
+
+
+def models_option(command: Command) -> Command:
+    """Which models a comparison has."""
+    from srsql.engine.models import MODELS
+
+    return click.option(
+        "--models",
+        type=Listed(click.Choice(list(MODELS))),
+        required=True,
+        help="Models to compare, such as ms,alpha-k.",
+    )(command)
+
+
 LEGEND = (
     "worst: 1 / candidates left of the worst-placed target; RR: mean chance of picking a record",
     "loss: NIL*, a withheld case losing all; suppressed: values that no row shows of their cases; "
