@@ -76,12 +76,12 @@ def _engine(db: Path, *, read_only: bool = True, confined: bool = False) -> Iter
 @contextmanager
 def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iterator[Any]:
     """What a question goes to: the artifacts, if any are given, or the warehouse."""
-    from srsql.engine.api.analyst import open_artifact
-
     if not folders:
         with _engine(existing(db), confined=True) as engine:
             yield engine
         return
+    from srsql.engine.api.analyst import open_artifact
+
     source = click.get_current_context().get_parameter_source
     if source("db") is ParameterSource.COMMANDLINE:
         raise click.UsageError("--artifact takes the place of --db: leave one of them out")

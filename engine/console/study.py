@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 from click.core import ParameterSource
 
-from srsql.engine.console import Legend, Listed, Parts, Table, options_of
+from srsql.engine.console import Legend, Parts, Table, options_of
+from srsql.engine.console.later import Listed
 from srsql.engine.errors import printable
 
 if TYPE_CHECKING:
