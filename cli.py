@@ -740,10 +740,9 @@ def synth(
 def demo(folder: Path, ids: Any, as_json: bool) -> None:
     """First run: a synthetic series in DIR, released and measured."""
     from srsql.engine.console import study as show_study
-    from srsql.engine.extras.demo.demo import run_demo
 
     with progress_shown() as progress:
-        made = run_demo(folder, progress, ids, sessions.session_wait())
+        made = show_study.first_run(folder, progress, ids, sessions.session_wait())
     show(made, as_json, show_study.demo_parts(made))
 
 
