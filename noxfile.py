@@ -80,7 +80,7 @@ def benchmarks(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Write options and reference anew, compare the guides (``-- --update`` writes what they say)."""
+    """Write options and reference anew, compare the guides (``-- --update`` writes them, too)."""
     _install(session, "test")
     session.run("python", "docs/build_options.py")
     session.run("python", "docs/build_reference.py")
