@@ -311,12 +311,12 @@ def forget_cases(
 @cli.command()
 @options_of("steward.backup")
 @warehouse
-def backup(to: Path, db: Path, as_json: bool) -> None:
+def backup(to: Path, if_needed: bool, db: Path, as_json: bool) -> None:
     """Copy the warehouse to a new file, consistent and checked."""
     from srsql.engine.console import upkeep as show_upkeep
 
     with _engine(existing(db)) as engine:
-        made = engine.steward.backup(to)
+        made = engine.steward.backup(to, if_needed=if_needed)
     show(made, as_json, [show_upkeep.backup_line(made)])
 
 
