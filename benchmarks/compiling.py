@@ -113,7 +113,7 @@ def main(small: bool, functions: int = FUNCTIONS) -> None:
     """Print the seconds of each group, and of the kernels that take longest.
 
     Raises:
-        SystemExit: it takes more than so many times the fixed piece.
+        SystemExit: small, and it takes more times the fixed piece than it may.
     """
     pieces = [compiled(FIXED, PIECE)[0]]
     each: dict[str, tuple[int, float]] = {}
@@ -134,7 +134,7 @@ def main(small: bool, functions: int = FUNCTIONS) -> None:
     )
     print(f"{total:7.1f} s in all, {ratio:.1f} times the fixed piece ({median(pieces):.1f} s)")
     if ratio > most:
-        raise SystemExit(f"compiling takes {ratio:.1f} times the fixed piece, and may take {most}")
+        raise SystemExit(f"compiling takes {ratio:.2f} times the fixed piece, and may take {most}")
 
 
 def command(arguments: list[str]) -> None:

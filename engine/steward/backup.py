@@ -214,7 +214,7 @@ def _there(warehouse: Warehouse, to: Path) -> Backup:
         con.execute(f"ATTACH {literal(str(to))} AS {COPY} (READ_ONLY)")
         try:
             counts = row_counts(con, warehouse.database)
-            differs = _difference(con, warehouse.database, counts)
+            differs = _difference(con, warehouse.database)
         finally:
             con.execute(f"DETACH {COPY}")
     except duckdb.Error:
@@ -227,18 +227,24 @@ def _there(warehouse: Warehouse, to: Path) -> Backup:
     return Backup(str(to), len(counts), sum(counts.values()), to.stat().st_size, there=True)
 
 
-def _difference(con: duckdb.DuckDBPyConnection, database: str, counts: Counts) -> str:
+_TABLES = """SELECT t.schema_name, t.table_name FROM system.main.duckdb_tables() AS t
+WHERE t.database_name = ? AND NOT t.temporary ORDER BY ALL"""
+_VIEWS = """SELECT v.schema_name, v.view_name, v.sql FROM system.main.duckdb_views() AS v
+WHERE v.database_name = ? AND NOT v.internal ORDER BY ALL"""
+
+
+def _difference(con: duckdb.DuckDBPyConnection, database: str) -> str:
     """What a copy has otherwise, as a clause; empty: nothing."""
-    if row_counts(con, COPY) != counts:
-        return "it has other tables, or other numbers of rows"
-    for schema, name in [*counts, ("srsql", "warehouse")]:
-        here, there = (dotted(each, schema, name) for each in (database, COPY))
-        if con.execute(f"FROM {here} EXCEPT ALL FROM {there} LIMIT 1").fetchall():
-            return f"{schema}.{name} has other rows"
-    views = "SELECT v.schema_name, v.view_name, v.sql FROM system.main.duckdb_views() AS v "
-    views += "WHERE v.database_name = ? AND NOT v.internal ORDER BY ALL"
-    here, there = (con.execute(views, [each]).fetchall() for each in (database, COPY))
-    return "" if here == there else "it has other views"
+    for what, names in (("tables", _TABLES), ("views", _VIEWS)):
+        here, there = (con.execute(names, [each]).fetchall() for each in (database, COPY))
+        if here != there:
+            return f"it has other {what}"
+    for schema, name in con.execute(_TABLES, [database]).fetchall():
+        own, copy = (dotted(each, schema, name) for each in (database, COPY))
+        for one, other in ((own, copy), (copy, own)):
+            if con.execute(f"FROM {one} EXCEPT ALL FROM {other} LIMIT 1").fetchall():
+                return f"{schema}.{name} has other rows"
+    return ""
 
 
 def rebuild(warehouse: Warehouse) -> None:
