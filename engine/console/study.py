@@ -18,7 +18,6 @@ from srsql.engine.errors import printable
 if TYPE_CHECKING:
     from srsql.engine.catalog.series import Ids
     from srsql.engine.console import Command
-    from srsql.engine.extras.demo.demo import Demo
     from srsql.engine.extras.study.grid import Rules
     from srsql.engine.extras.study.results import Compared
     from srsql.engine.extras.study.row_settings import RowSetting
