@@ -76,12 +76,12 @@ def _engine(db: Path, *, read_only: bool = True, confined: bool = False) -> Iter
 @contextmanager
 def _asked(folders: tuple[Path, ...], db: Path, options: dict[str, Any]) -> Iterator[Any]:
     """What a question goes to: the artifacts, if any are given, or the warehouse."""
-    from srsql.engine.api.analyst import open_artifact
-
     if not folders:
         with _engine(existing(db), confined=True) as engine:
             yield engine
         return
+    from srsql.engine.api.analyst import open_artifact
+
     source = click.get_current_context().get_parameter_source
     if source("db") is ParameterSource.COMMANDLINE:
         raise click.UsageError("--artifact takes the place of --db: leave one of them out")
@@ -311,12 +311,12 @@ def forget_cases(
 @cli.command()
 @options_of("steward.backup")
 @warehouse
-def backup(to: Path, db: Path, as_json: bool) -> None:
+def backup(to: Path, if_needed: bool, db: Path, as_json: bool) -> None:
     """Copy the warehouse to a new file, consistent and checked."""
     from srsql.engine.console import upkeep as show_upkeep
 
     with _engine(existing(db)) as engine:
-        made = engine.steward.backup(to)
+        made = engine.steward.backup(to, if_needed=if_needed)
     show(made, as_json, [show_upkeep.backup_line(made)])
 
 
@@ -740,10 +740,9 @@ def synth(
 def demo(folder: Path, ids: Any, as_json: bool) -> None:
     """First run: a synthetic series in DIR, released and measured."""
     from srsql.engine.console import study as show_study
-    from srsql.engine.extras.demo.demo import run_demo
 
     with progress_shown() as progress:
-        made = run_demo(folder, progress, ids, sessions.session_wait())
+        made = show_study.first_run(folder, progress, ids, sessions.session_wait())
     show(made, as_json, show_study.demo_parts(made))
 
 

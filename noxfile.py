@@ -80,8 +80,9 @@ def benchmarks(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Write the reference anew, compare the guides (``-- --update`` writes what comes out)."""
+    """Write options and reference anew, compare the guides (``-- --update`` writes them, too)."""
     _install(session, "test")
+    session.run("python", "docs/build_options.py")
     session.run("python", "docs/build_reference.py")
     session.run("python", "docs/build_features.py")
     session.run("python", "-m", "benchmarks", "papers", "--update")

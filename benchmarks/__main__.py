@@ -13,8 +13,9 @@ import sys
 import benchmarks
 
 HELPERS = {"__main__", "brute_force", "one_release", "stage_watch"}
-WITH_ARGUMENTS = {"batches", "buckets", "candidates", "faers", "frontier", "guessing", "linked",
-                  "minimality", "mutations", "papers", "parts", "quasi_identifiers", "refinement",
+WITH_ARGUMENTS = {"batches", "buckets", "candidates", "compiling", "faers", "frontier",
+                  "guessing", "linked", "minimality", "mutations", "papers", "parts",
+                  "quasi_identifiers", "refinement",
                   "rows", "same_release", "spark", "stay", "tasks", "term_counts",
                   "whole_rows"}  # fmt: skip
 

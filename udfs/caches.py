@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
+_SOURCES = Path(__file__).parent
 COMPILING: list[Callable[[str], None]] = []
 """Who is told the name of each kernel that has to be compiled, since none is kept of it."""
 
@@ -94,6 +97,50 @@ def _why_writable(path: Path, found: os.stat_result, own: set[int], *, last: boo
 _MOST_LINKS = 40
 UNSAFE: dict[str, str] = {}
 """Folders of caches that are not used -> why."""
+
+
+def kept_in() -> Path | None:
+    """The folder of the kernels that these sources are compiled to; None: none is kept."""
+    numbas = sys.modules.get("numba.core.config")  # numba takes a second to import
+    named = getattr(numbas, "CACHE_DIR", os.environ.get("NUMBA_CACHE_DIR", ""))
+    folder = safe_folder(Path(named)) if named else cache_folder("kernels")
+    return None if folder is None else _trusted(folder / _own_digest())
+
+
+@cache
+def _trusted(folder: Path) -> Path | None:
+    """A folder that is safe with all that lies in it; None: others had it once, or can write it."""
+    if safe_folder(folder) is None:
+        return None
+    own = {0, os.geteuid()} if hasattr(os, "geteuid") else None
+    try:
+        folder.chmod(0o700)  # what numba makes in it has the rights that the process gives
+        for place, folders, files in os.walk(folder):
+            for name in (*folders, *files):
+                try:
+                    found = os.lstat(os.path.join(place, name))
+                except FileNotFoundError:  # another process has just renamed it
+                    continue
+                if own is not None and (found.st_uid not in own or stat.S_ISLNK(found.st_mode)):
+                    UNSAFE[str(folder)] = f"others have put {place}/{name} there"
+                    return None
+    except OSError:
+        return None
+    return folder
+
+
+@cache
+def _own_digest() -> str:
+    return digest_of(_SOURCES)
+
+
+def digest_of(folder: Path) -> str:
+    """What all modules in a folder and below are, names and texts, as a short name."""
+    found = hashlib.sha256()
+    for file in sorted(folder.rglob("*.py")):
+        text = file.read_bytes()
+        found.update(f"{file.relative_to(folder).as_posix()}\0{len(text)}\0".encode() + text)
+    return found.hexdigest()[:16]
 
 
 def _user_caches() -> Path:

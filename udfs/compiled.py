@@ -14,12 +14,8 @@ matter: another environment with the same ones compiles nothing.
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import os
-import stat
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,7 +23,7 @@ import numba
 from numba.core import caching, event
 from numba.core.registry import CPUDispatcher
 
-from srsql.udfs.caches import COMPILING, UNSAFE, cache_folder, safe_folder
+from srsql.udfs.caches import _SOURCES, COMPILING, UNSAFE, kept_in
 from srsql.udfs.within import KernelDispatcher
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
@@ -78,7 +74,6 @@ def leaf() -> Callable[[Kernel], Kernel]:
     return njit(_nrt=False)
 
 
-_SOURCES = Path(__file__).parent
 _Locator: Any = getattr(caching, "UserProvidedCacheLocator", object)
 """Numba before 0.62 takes no other one than its own, which goes by where a source lies."""
 
@@ -99,35 +94,6 @@ class SourceLocator(_Locator):  # type: ignore[misc]
 _LOCATOR = f"{__name__}.{SourceLocator.__name__}"
 
 
-def kept_in() -> Path | None:
-    """The folder of the kernels that these sources are compiled to; None: none is kept."""
-    named = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    folder = safe_folder(Path(named)) if named else cache_folder("kernels")
-    return None if folder is None else _trusted(folder / _own_digest())
-
-
-@cache
-def _trusted(folder: Path) -> Path | None:
-    """A folder that is safe with all that lies in it; None: others had it once, or can write it."""
-    if safe_folder(folder) is None:
-        return None
-    own = {0, os.geteuid()} if hasattr(os, "geteuid") else None
-    try:
-        folder.chmod(0o700)  # what numba makes in it has the rights that the process gives
-        for place, folders, files in os.walk(folder):
-            for name in (*folders, *files):
-                try:
-                    found = os.lstat(os.path.join(place, name))
-                except FileNotFoundError:  # another process has just renamed it
-                    continue
-                if own is not None and (found.st_uid not in own or stat.S_ISLNK(found.st_mode)):
-                    UNSAFE[str(folder)] = f"others have put {place}/{name} there"
-                    return None
-    except OSError:
-        return None
-    return folder
-
-
 def _say_why() -> None:
     """Say once why nothing is kept, where that is because others could have planted it."""
     if UNSAFE and not _said and kept_in() is None:
@@ -141,20 +107,6 @@ def _say_why() -> None:
 
 
 _said: list[bool] = []
-
-
-@cache
-def _own_digest() -> str:
-    return digest_of(_SOURCES)
-
-
-def digest_of(folder: Path) -> str:
-    """What all modules in a folder and below are, names and texts, as a short name."""
-    found = hashlib.sha256()
-    for file in sorted(folder.rglob("*.py")):
-        text = file.read_bytes()
-        found.update(f"{file.relative_to(folder).as_posix()}\0{len(text)}\0".encode() + text)
-    return found.hexdigest()[:16]
 
 
 class _Told(event.Listener):

@@ -18,11 +18,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
+from srsql.udfs import caches
 from srsql.udfs.caches import COMPILING
 
 Made = TypeVar("Made")
@@ -99,10 +101,11 @@ def _is_few(name: str, cases: int | None) -> bool:
 def _load_or_begin(names: Sequence[str]) -> None:
     """Load the kernels that are kept, and begin to compile the others.
 
-    Numba is imported for that, which takes as long as the first stages of a release.
+    Numba, which either way needs, takes as long to import as the first stages of a release.
     """
     marks = _marks(names)
     begin_compiling(names)
+    import_module("srsql.udfs.interpreted")
     _load([name for name, mark in marks.items() if mark.exists()])
 
 
@@ -278,9 +281,7 @@ def _marks(names: Sequence[str]) -> dict[str, Path]:
     """Of each of the kernels the file that says that it is kept; none where nothing can be."""
     if not names:
         return {}
-    from srsql.udfs.compiled import kept_in
-
-    folder = kept_in()
+    folder = caches.kept_in()
     return {} if folder is None else {name: folder / _mark(name) for name in names}
 
 
@@ -305,10 +306,7 @@ def _warm_up(name: str) -> Callable[[], None]:
 
 def _mark(name: str) -> Path:
     """The empty file that says that these kernels are kept, for this interpreter and processor."""
-    import numba
-    from llvmlite import binding
+    from llvmlite import binding  # and no numba, which takes a second to import
 
-    where = (
-        f"{sys.implementation.cache_tag}-numba-{numba.__version__}-{binding.get_host_cpu_name()}"
-    )
+    where = f"{sys.implementation.cache_tag}-numba-{version('numba')}-{binding.get_host_cpu_name()}"
     return Path(f"{name.replace(':', '-')}.{where}.compiled")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.core import sigutils
+from numba.core import sigutils, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
@@ -89,8 +89,11 @@ class KernelDispatcher(CPUDispatcher):
         return self._own
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """How a kernel calls it."""
-        return self._for_kernels().get_call_template(args, kws)
+        """How a kernel calls it. Numba would translate it again for each number that stands in the
+        text of a caller."""
+        plain = tuple(map(types.unliteral, args))
+        named = {name: types.unliteral(each) for name, each in kws.items()}
+        return self._for_kernels().get_call_template(plain, named)
 
     def get_overload(self, signature: Any) -> Any:
         """What numba finds the translation for kernels by."""

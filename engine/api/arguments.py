@@ -158,6 +158,11 @@ ARGUMENTS: Mapping[str, Argument] = {
     "reason": Argument("Why, in a few words that name nobody; it is kept"),
     "forget.dry_run": Argument("Tell what would be erased, and change nothing"),
     "backup.to": Argument("File to make, readable by its owner alone"),
+    "backup.if_needed": Argument(
+        "Nothing is done, and that is no error, where the file is a copy of the warehouse as it is "
+        "now; what differs is refused as ever",
+        in_file=True,
+    ),
     # report, publish
     "stale": Argument("Publish the release although cases have left it since it was made"),
     "report.quarter": Argument("This period", "the whole series", aliases=_PERIOD),

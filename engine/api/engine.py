@@ -109,12 +109,13 @@ class Engine:
             wait=Wait(wait, progress),
         )
         self._context = Context(self.warehouse, dataset)
+        if dataset is None:  # the call that needs one says so
+            return
         try:
             self.dataset()
         except errors.DatasetError:
-            if dataset is not None:  # without one, the call that needs it says so
-                self.warehouse.close(failed=True)
-                raise
+            self.warehouse.close(failed=True)
+            raise
 
     def __enter__(self) -> Self:
         """The engine itself; the warehouse closes when the block ends."""

@@ -110,9 +110,9 @@ class StewardCalls(Calls):
         rebuild(self.warehouse)
 
     @reads(errors.WarehouseError)
-    def backup(self, to: str | Path) -> Backup:
+    def backup(self, to: str | Path, *, if_needed: bool = False) -> Backup:
         """A copy of the warehouse in a new file; see ``srsql backup``."""
         from srsql.engine.steward.backup import backup
 
         with self.warehouse.guarded():
-            return backup(self.warehouse, Path(to))
+            return backup(self.warehouse, Path(to), if_needed=if_needed)

@@ -24,8 +24,16 @@ from rich.console import Console
 from rich.text import Text
 
 from srsql.engine.console import forms
-from srsql.engine.console.forms import FileOption, Terminal
-from srsql.engine.console.later import call_of_engine, found_in, later
+from srsql.engine.console.forms import Terminal
+from srsql.engine.console.later import (
+    FileOption,
+    Listed,
+    SomeNames,
+    WholeNumber,
+    call_of_engine,
+    found_in,
+    later,
+)
 from srsql.engine.console.process import limits, told_of_compiling
 from srsql.engine.console.progress import shown_on
 from srsql.engine.console.session import current_session, waits
@@ -314,46 +322,6 @@ def _plain(found: Any) -> Any:
     return dataclasses.asdict(dataclasses.replace(found, **dict.fromkeys(pairs, ()))) | pairs
 
 
-class WholeNumber(click.types.IntParamType):
-    """A whole number; of a file of defaults nothing that would have to be rounded."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number."""
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            self.fail(f"{value!r} is not a whole number", param, ctx)
-        return super().convert(value, param, ctx)  # type: ignore[arg-type]
-
-
-class Listed(click.ParamType[Any]):
-    """Values with commas between them."""
-
-    name = "list"
-
-    def __init__(self, of: click.ParamType[Any]) -> None:
-        self.of = of
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[Any, ...]:
-        """Each of them as its own type has it; what is empty is left out."""
-        if isinstance(value, (tuple, list)):
-            return tuple(value)
-        parts = [part.strip() for part in str(value).split(",")]
-        return tuple(self.of.convert(part, param, ctx) for part in parts if part)
-
-
-class SomeNames(click.ParamType[Any]):
-    """Names with commas between them; a file of defaults may list them."""
-
-    name = "text"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str | tuple[Any, ...]:
-        """The text or the list, which the engine reads."""
-        return tuple(value) if isinstance(value, tuple | list) else str(value)
-
-
 def type_of(takes: Takes) -> click.ParamType[Any]:
     """How the command line reads what a parameter takes; bounds are the engine's."""
     if isinstance(takes, Several):
@@ -416,12 +384,12 @@ def options_of(call: str, *names: str) -> Callable[[Command], Command]:
         told = arguments_of(call_of_engine(call))
         return options({n: each for n, each in told.items() if each.help and n in (names or told)})
 
-    return later(of_call)
+    return later(" ".join((call, *names)), of_call)
 
 
 def options_in(module: str, name: str) -> Callable[[Command], Command]:
     """The options that a call without arguments of a module of the engine declares."""
-    return later(lambda: options(found_in(module, name)()))
+    return later(f"{module}.{name}", lambda: options(found_in(module, name)()))
 
 
 json_option = click.option(
@@ -462,7 +430,7 @@ def folder_option(call: str, name: str) -> Callable[[Command], Command]:
         folder = dataclasses.replace(told, default=Path(name), required=False)
         return options({"folder": folder})
 
-    return later(of_call)
+    return later(f"{call} in {name}", of_call)
 
 
 def existing(db: Path) -> Path:

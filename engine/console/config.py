@@ -173,7 +173,7 @@ def _need_settable(place: str, key: str, commands: Sequence[Keys]) -> None:
 
 
 def _settable(option: click.Option) -> bool:
-    from srsql.engine.console.forms import FileOption
+    from srsql.engine.console.later import FileOption
 
     return isinstance(option, FileOption)
 

@@ -79,8 +79,7 @@ def _version(name: str) -> str | None:
 
 def _kernels() -> Finding:
     """Whether the kernels are compiled, and where they are kept."""
-    from srsql.udfs.caches import UNSAFE
-    from srsql.udfs.compiled import kept_in
+    from srsql.udfs.caches import UNSAFE, kept_in
 
     folder = kept_in()
     if folder is None:

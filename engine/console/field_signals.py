@@ -11,6 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from srsql.engine.console import Legend, Parts, Table, options, sections, typed
+from srsql.engine.console.later import kept
 from srsql.engine.console.measures import SIGNAL_COLUMNS
 from srsql.engine.console.release import linked_lines
 from srsql.engine.console.sections import long_name
@@ -141,7 +142,7 @@ def _taken(call: str) -> dict[str, Parameter]:
 
 def _names(call: str) -> set[str]:
     """The options of a call, by their long names."""
-    return {told.option.lstrip("-") for told in _taken(call).values()}
+    return set(kept("ways")[call])
 
 
 def _part(word: str, command: click.Command) -> sections.Part:

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.text import Text
 
 from srsql.engine.console import sections
-from srsql.engine.console.later import LateCommand
+from srsql.engine.console.later import FileOption, LateCommand
 from srsql.engine.errors import SrsqlError, printable
 from srsql.engine.store.scratch import put_beside
 
@@ -263,10 +263,6 @@ class Terminal(Console):
     def on_broken_pipe(self) -> None:
         """The reader went away: told by the caller of the command, since exit 1 means unsafe."""
         raise BrokenPipeError
-
-
-class FileOption(click.Option):
-    """An option that ``srsql.toml`` may set; every other one stands on the command line alone."""
 
 
 class _HelpFormatter(click.HelpFormatter):

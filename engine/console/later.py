@@ -1,13 +1,17 @@
-"""Options whose declarations are read when a command is run or its help is shown, not before.
+"""Options that the engine declares, known without the engine: ``options.json`` has them.
 
-Of some thirty commands a process runs one; to import what the others need takes longer than to
-answer.
+A process runs one of some thirty commands, or none where a help is asked for; to import what
+declares the options takes longer than to answer. ``docs/build_options.py`` writes the file from the
+declarations, and a test fails while it is stale.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from importlib import import_module
+from functools import cache
+from importlib import import_module, resources
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,22 +19,108 @@ import click
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 PACKAGE = "srsql.engine"
+KEPT = "options.json"
+
+
+class FileOption(click.Option):
+    """An option that ``srsql.toml`` may set; every other one stands on the command line alone."""
+
+
+class WholeNumber(click.types.IntParamType):
+    """A whole number; of a file of defaults nothing that would have to be rounded."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number."""
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        return super().convert(value, param, ctx)  # type: ignore[arg-type]
+
+
+class Listed(click.ParamType[Any]):
+    """Values with commas between them."""
+
+    name = "list"
+
+    def __init__(self, of: click.ParamType[Any]) -> None:
+        self.of = of
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Any, ...]:
+        """Each of them as its own type has it; what is empty is left out."""
+        if isinstance(value, (tuple, list)):
+            return tuple(value)
+        parts = [part.strip() for part in str(value).split(",")]
+        return tuple(self.of.convert(part, param, ctx) for part in parts if part)
+
+
+class SomeNames(click.ParamType[Any]):
+    """Names with commas between them; a file of defaults may list them."""
+
+    name = "text"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | tuple[Any, ...]:
+        """The text or the list, which the engine reads."""
+        return tuple(value) if isinstance(value, tuple | list) else str(value)
+
+
+TYPES: dict[str, Callable[..., click.ParamType[Any]]] = {
+    "choice": click.Choice,
+    "integers": click.IntRange,
+    "list": lambda of: Listed(_type_of(of)),
+    "names": SomeNames,
+    "path": lambda: click.Path(path_type=Path),
+    "real": click.FloatRange,
+    "text": lambda: click.STRING,
+    "whole": WholeNumber,
+}
+"""What the file calls a type -> what makes it of what stands behind the name."""
+
+
+def _type_of(told: list[Any]) -> click.ParamType[Any]:
+    return TYPES[told[0]](*told[1:])
+
+
+@cache
+def kept(part: str) -> dict[str, Any]:
+    """What the file has of ``options``, by who declares them; of ``models``, by model, or of
+    ``ways`` to ask for signals, by call, the names of what they take."""
+    text = resources.files(__package__).joinpath(KEPT).read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)[part]
+    return found
+
+
+def _kept_option(told: dict[str, Any]) -> click.Option:
+    """An option as the file has it."""
+    about = dict(told)
+    kind = FileOption if about.pop("file", False) else click.Option
+    if "type" in about:
+        about["type"] = _type_of(about["type"])
+    return kind(about.pop("names"), **about)
 
 
 class _Awaited:
     """Stands where options will be."""
 
-    def __init__(self, make: Callable[[], Decorator]) -> None:
-        self.make = make
+    def __init__(self, key: str, make: Callable[[], Decorator]) -> None:
+        self.key, self.make = key, make
 
     def options(self) -> list[click.Parameter]:
         """The options, in the order in which they are shown."""
+        told = kept("options").get(self.key)
+        return self.declared() if told is None else [_kept_option(each) for each in told]
+
+    def declared(self) -> list[click.Parameter]:
+        """The same, from their declarations."""
 
         def bare() -> None:
             """Takes them."""
 
         found: list[click.Parameter] = getattr(self.make()(bare), "__click_params__", [])
-        return _made(found[::-1])
+        each = [one.declared() if isinstance(one, _Awaited) else [one] for one in found[::-1]]
+        return [option for options in each for option in options]
 
 
 def _made(options: list[click.Parameter]) -> list[click.Parameter]:
@@ -62,16 +152,17 @@ class LateCommand(click.Command):
         return params
 
 
-def later(make: Callable[[], Decorator]) -> Decorator:
-    """The options that a decorator gives, which is made when they are looked at.
+def later(key: str, make: Callable[[], Decorator]) -> Decorator:
+    """The options that a decorator gives, which are made when they are looked at.
 
     Args:
+        key: what the file of options calls them; what it does not have is made.
         make: imports what it needs, and returns the decorator.
     """
 
     def of(command: Command) -> Command:
         known = command.__dict__.setdefault("__click_params__", [])
-        known.append(_Awaited(make))
+        known.append(_Awaited(key, make))
         return command
 
     return of
@@ -84,7 +175,7 @@ def found_in(module: str, name: str) -> Any:
 
 def given_by(module: str, name: str) -> Decorator:
     """The options of a decorator of a module of the engine."""
-    return later(lambda: found_in(module, name))
+    return later(f"{module}.{name}", lambda: found_in(module, name))
 
 
 _GROUPS = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from srsql.engine.console.forms import FileOption
+from srsql.engine.console.later import FileOption
 from srsql.engine.errors import WarehouseError, printable
 from srsql.udfs.caches import COMPILING
 

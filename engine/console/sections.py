@@ -1,17 +1,19 @@
 """Help that people can read: sections of options, groups of commands, at most a screen first.
 
-What stands where is declared in ``sections.toml``; what a model takes, in the registry of models.
+What stands where is declared in ``sections.toml``; what a model takes, in ``options.json``.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 import click
+
+from srsql.engine.console.later import kept
 
 OPTIONS_SHOWN = 16
 """Options of a help, itself and ``--help-all`` among them."""
@@ -209,7 +211,7 @@ def _own_records(context: click.Context, options: Sequence[click.Option]) -> dic
         return {}
     found: dict[str, Record] = {}
     by_name = {long_name(option): option for option in options}
-    for name, help_text, default in _parameters(model):
+    for name, help_text, default in kept("models")[model]:
         record = by_name[name].get_help_record(context) if name in by_name else None
         if record:
             shown = f"  [default: {default}]" if default else ""
@@ -217,33 +219,9 @@ def _own_records(context: click.Context, options: Sequence[click.Option]) -> dic
     return found
 
 
-def _parameters(model: str) -> Iterator[tuple[str, str, str]]:
-    """Name, help and default of each parameter of a model; of one that tells terms alone, those of
-    disassociated terms as well."""
-    from srsql.engine.models import MODELS
-    from srsql.engine.parameters import declared
-    from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters
-
-    known = dict(declared(MODELS[model]))
-    if MODELS[model].shape.tells_terms(asked=False):
-        known |= {
-            keyword: each
-            for keyword, each in declared(DisassociationParameters).items()
-            if DISASSOCIATE not in each.of.split()
-        }
-    for each in known.values():
-        yield each.option.lstrip("-"), each.help, each.shown_default
-
-
 def _of_models() -> set[str]:
     """Every option that some models take and others do not."""
-    from srsql.engine.release.request import release_options
-
-    return {
-        option.first.option.lstrip("-")
-        for option in release_options().values()
-        if not option.common
-    }
+    return {name for (name,) in kept("models")[""]}
 
 
 def no_such_option(context: click.Context, wrong: click.NoSuchOption) -> click.UsageError:

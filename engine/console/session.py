@@ -22,6 +22,7 @@ import click
 from click.core import ParameterSource
 
 from srsql.engine.console import forms
+from srsql.engine.console.later import FileOption
 from srsql.engine.console.sections import typed_word
 from srsql.engine.errors import (
     DAMAGED,
@@ -267,8 +268,8 @@ def _common() -> list[click.Parameter]:
     about: Any = {"expose_value": False, "callback": _keep}
     path = click.Path(path_type=Path, dir_okay=False)
     return [
-        forms.FileOption(["--quiet"], is_flag=True, help=QUIET_HELP, **about),
-        forms.FileOption(["--verbose"], is_flag=True, help=VERBOSE_HELP, **about),
+        FileOption(["--quiet"], is_flag=True, help=QUIET_HELP, **about),
+        FileOption(["--verbose"], is_flag=True, help=VERBOSE_HELP, **about),
         click.Option(["--log"], type=path, help=LOG_HELP, **about),
     ]
 
@@ -284,7 +285,7 @@ def waits(command: Command) -> Command:
     """``--wait``, of commands that open a warehouse."""
     return click.option(
         "--wait",
-        cls=forms.FileOption,
+        cls=FileOption,
         type=click.FloatRange(0),
         metavar="SECONDS",
         expose_value=False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 from click.core import ParameterSource
 
-from srsql.engine.console import Legend, Listed, Parts, Table, options_of
+from srsql.engine.console import Legend, Parts, Table, options_of
+from srsql.engine.console.later import Listed
 from srsql.engine.errors import printable
-from srsql.engine.models import MODELS
 
 if TYPE_CHECKING:
+    from srsql.engine.catalog.series import Ids
     from srsql.engine.console import Command
     from srsql.engine.extras.study.grid import Rules
     from srsql.engine.extras.study.results import Compared
     from srsql.engine.extras.study.row_settings import RowSetting
     from srsql.engine.extras.study.settings import Advice, Setting
+    from srsql.engine.store.database_file import Wait
 
 SHOWN_ERRORS = 5
 FIRST_STEPS = 3
@@ -68,13 +70,20 @@ RULES = {"rules": "file"} | {
 """Option of `signals` that `compare` has as well -> its field of ``Rules``."""
 rule_options = options_of("signals.find", *RULES)
 """Which signals a comparison looks for."""
-models_option = click.option(
-    "--models",
-    type=Listed(click.Choice(list(MODELS))),
-    required=True,
-    help="Models to compare, such as ms,alpha-k.",
-)
-"""Which models a comparison has."""
+
+
+def models_option(command: Command) -> Command:
+    """Which models a comparison has."""
+    from srsql.engine.models import MODELS
+
+    return click.option(
+        "--models",
+        type=Listed(click.Choice(list(MODELS))),
+        required=True,
+        help="Models to compare, such as ms,alpha-k.",
+    )(command)
+
+
 LEGEND = (
     "worst: 1 / candidates left of the worst-placed target; RR: mean chance of picking a record",
     "loss: NIL*, a withheld case losing all; suppressed: values that no row shows of their cases; "
@@ -130,6 +139,16 @@ class Demo(Protocol):
     def paste(self) -> str: ...  # noqa: D102
     @property
     def next_steps(self) -> Sequence[str]: ...  # noqa: D102
+
+
+def first_run(folder: Path, progress: Callable[[str], None], ids: Ids | None, wait: Wait) -> Demo:
+    """The demo; what its first quarter waits for is compiled while the engine is imported."""
+    from srsql.udfs.kernels import LAST, begin_compiling
+
+    begin_compiling(LAST)
+    from srsql.engine.extras.demo.demo import run_demo
+
+    return run_demo(folder, progress, ids, wait)
 
 
 def demo_parts(made: Demo) -> Parts:

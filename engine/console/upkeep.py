@@ -229,6 +229,8 @@ def lake_line(lake: dict[str, Any]) -> str:
 
 def backup_line(made: Backup) -> str:
     """What became of a backup."""
+    if made.there:
+        return f"{made.path} is there already, a copy of the warehouse as it is now: nothing to do"
     lake = f"; the lake is in {made.lake}, keep the two together" if made.lake else ""
     return (
         f"{made.path}: {made.tables:,} tables and views with {made.rows:,} rows, as in the "

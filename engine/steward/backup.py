@@ -42,6 +42,8 @@ class Backup:
     bytes_on_disk: int
     lake: str | None = None
     """The folder with a copy of the lake."""
+    there: bool = False
+    """It was there already, just as asked."""
 
 
 def row_counts(con: duckdb.DuckDBPyConnection, database: str = ALIAS) -> Counts:
@@ -149,18 +151,21 @@ def copied(
         yield made, after
 
 
-def backup(warehouse: Warehouse, to: Path) -> Backup:
+def backup(warehouse: Warehouse, to: Path, *, if_needed: bool = False) -> Backup:
     """Copy the whole warehouse to a new file; nobody writes to it meanwhile.
 
     Args:
         warehouse: may be read-only, or on a connection of the caller's, whose database is copied
             with all that is in it.
         to: the new file, readable by its owner alone.
+        if_needed: a file that is there already and holds the same is left as it is.
 
     Raises:
         WarehouseError: there is a file already, or the copy cannot be made.
     """
     need_usable(to)
+    if if_needed and to.is_file():
+        return _there(warehouse, to)
     remove_leftovers(to)  # and what a backup that was killed did not finish
     lake = warehouse.lake if warehouse.lake and warehouse.lake.changes else None
     beside = to.with_name(f"{to.name}.lake")
@@ -189,6 +194,57 @@ def backup(warehouse: Warehouse, to: Path) -> Backup:
     size = to.stat().st_size + (sum(each.bytes for each in lake.files) if lake else 0)
     told = str(beside) if lake else None
     return Backup(str(to), len(counts), sum(counts.values()), size, told)
+
+
+def _there(warehouse: Warehouse, to: Path) -> Backup:
+    """The backup that is there, if it is a copy of the warehouse as it is now, row by row, which
+    its owner alone can read.
+
+    Raises:
+        WarehouseError: it is none, or the warehouse has a lake.
+    """
+    otherwise = "give --to the name of a new file"
+    if warehouse.lake and warehouse.lake.changes:
+        raise WarehouseError(f"{to} is there already, and a lake is copied each time: {otherwise}")
+    own = getattr(os, "geteuid", lambda: to.stat().st_uid)()
+    if to.stat().st_mode & 0o077 or to.stat().st_uid != own:
+        raise WarehouseError(f"{to} is there already, and not this account's alone: {otherwise}")
+    con, differs = warehouse.con, "it cannot be read"
+    try:
+        con.execute(f"ATTACH {literal(str(to))} AS {COPY} (READ_ONLY)")
+        try:
+            counts = row_counts(con, warehouse.database)
+            differs = _difference(con, warehouse.database)
+        finally:
+            con.execute(f"DETACH {COPY}")
+    except duckdb.Error:
+        counts = {}
+    if differs:
+        raise WarehouseError(
+            f"{to} is there already, and no copy of the warehouse as it is now ({differs}): "
+            f"{otherwise}"
+        )
+    return Backup(str(to), len(counts), sum(counts.values()), to.stat().st_size, there=True)
+
+
+_TABLES = """SELECT t.schema_name, t.table_name FROM system.main.duckdb_tables() AS t
+WHERE t.database_name = ? AND NOT t.temporary ORDER BY ALL"""
+_VIEWS = """SELECT v.schema_name, v.view_name, v.sql FROM system.main.duckdb_views() AS v
+WHERE v.database_name = ? AND NOT v.internal ORDER BY ALL"""
+
+
+def _difference(con: duckdb.DuckDBPyConnection, database: str) -> str:
+    """What a copy has otherwise, as a clause; empty: nothing."""
+    for what, names in (("tables", _TABLES), ("views", _VIEWS)):
+        here, there = (con.execute(names, [each]).fetchall() for each in (database, COPY))
+        if here != there:
+            return f"it has other {what}"
+    for schema, name in con.execute(_TABLES, [database]).fetchall():
+        own, copy = (dotted(each, schema, name) for each in (database, COPY))
+        for one, other in ((own, copy), (copy, own)):
+            if con.execute(f"FROM {one} EXCEPT ALL FROM {other} LIMIT 1").fetchall():
+                return f"{schema}.{name} has other rows"
+    return ""
 
 
 def rebuild(warehouse: Warehouse) -> None:

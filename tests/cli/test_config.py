@@ -14,7 +14,7 @@ import pytest
 
 from srsql.cli import cli
 from srsql.engine.console.config import keys_of, read_defaults
-from srsql.engine.console.forms import FileOption
+from srsql.engine.console.later import FileOption
 from srsql.engine.console.session import each_command
 from srsql.engine.errors import ConfigError
 from srsql.engine.release.series_commands import series_options

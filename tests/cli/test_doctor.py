@@ -51,9 +51,9 @@ def test_an_extra_that_lacks_is_told_with_how_to_get_it_and_is_no_fault(
 def test_a_folder_of_kernels_that_nothing_is_kept_in_is_told_with_what_to_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("srsql.udfs.compiled.kept_in", lambda: None)
+    monkeypatch.setattr("srsql.udfs.caches.kept_in", lambda: None)
     assert "set XDG_CACHE_HOME" in srsql("doctor", "--folder", tmp_path).out
     empty = tmp_path / "kernels"
     empty.mkdir()
-    monkeypatch.setattr("srsql.udfs.compiled.kept_in", lambda: empty)
+    monkeypatch.setattr("srsql.udfs.caches.kept_in", lambda: empty)
     assert "the first release compiles them" in srsql("doctor", "--folder", tmp_path).out

@@ -19,6 +19,34 @@ def test_a_command_that_needs_no_kernel_noise_or_figure_does_not_load_them() -> 
     assert done.stdout == "[]\n"
 
 
+HELPS = """
+import sys
+from contextlib import redirect_stdout, suppress
+from io import StringIO
+from srsql.cli import cli
+from srsql.engine.console.session import each_command
+helps = [words.split() for words, _ in each_command(cli)]
+helps += [["release", "--model", "ms"], ["series", "set", "--model", "cba"], ["signals", "trend"]]
+for words in [[], *helps]:
+    for asked in ("--help", "--help-all")[: 2 if words else 1]:
+        with redirect_stdout(StringIO()) as shown:
+            cli([*words, asked], standalone_mode=False)
+        assert "Usage:" in shown.getvalue(), words
+        print(*words, asked, *sorted(set(sys.argv[1:]) & set(sys.modules)))
+"""
+OF_THE_ENGINE = {"duckdb", "numba", "numpy", "pandas", "pyarrow", "pydantic", "sqlglot"}
+
+
+def test_no_help_of_any_command_loads_what_runs_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HELPS, *OF_THE_ENGINE], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) > 60
+    assert [line for line in lines if not line.split()[-1].startswith("--help")] == []
+
+
 RELEASED = """
 import sys
 from pathlib import Path

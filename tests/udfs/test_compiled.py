@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from srsql.udfs import compiled
+from srsql.udfs import caches, compiled
 from srsql.udfs.caches import UNSAFE, cache_folder, safe_folder, why_unsafe
 
 pytestmark = pytest.mark.slow
@@ -80,8 +80,8 @@ def called(x):
 CALLER = """
 import sys
 import called
-from srsql.udfs import compiled
-compiled._own_digest = lambda: compiled.digest_of(compiled.Path(sys.path[0]))
+from srsql.udfs import caches, compiled
+caches._own_digest = lambda: caches.digest_of(caches.Path(sys.path[0]))
 @compiled.njit()
 def caller(x):
     return called.called(x)
@@ -124,7 +124,7 @@ def test_the_same_sources_at_another_place_compile_nothing(tmp_path: Path) -> No
     found = []
     for place in ("here", "there"):
         package = tmp_path / place / "srsql"
-        shutil.copytree(compiled._SOURCES, package / "udfs")
+        shutil.copytree(caches._SOURCES, package / "udfs")
         (package / "__init__.py").touch()
         (package / "udfs" / "risk" / "double.py").write_text(KERNEL, encoding="utf-8")
         made = subprocess.run(
@@ -143,7 +143,7 @@ def test_the_name_of_the_folder_follows_every_module(tmp_path: Path) -> None:
             file = folder / f"{name.replace('_', '/')}.py"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-        return compiled.digest_of(folder)
+        return caches.digest_of(folder)
 
     first = digest(a="x = 1", b_c="y = 2")
     assert first == digest(b_c="y = 2", a="x = 1")
@@ -155,7 +155,7 @@ def test_the_name_of_the_folder_follows_every_module(tmp_path: Path) -> None:
         digest(a="x = 1\nb/c", b_c="y = 2"),
     ]
     assert len({first, *others}) == 6
-    assert compiled._own_digest() == compiled.digest_of(Path(compiled.__file__).parent)
+    assert caches._own_digest() == caches.digest_of(Path(caches.__file__).parent)
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners here")
@@ -241,7 +241,7 @@ class TestWhoCanPutSomethingIntoAFolder:
     def test_what_others_have_put_there_once_is_not_run(self, tmp_path: Path) -> None:
         (tmp_path / "kept").mkdir()
         (tmp_path / "kept" / "kernel.nbi").symlink_to("/dev/null")
-        assert compiled._trusted(tmp_path / "kept") is None
+        assert caches._trusted(tmp_path / "kept") is None
         assert "others have put" in UNSAFE.pop(str(tmp_path / "kept"))
 
     def test_why_nothing_is_kept_is_said_once(

@@ -108,7 +108,7 @@ def test_where_no_other_process_can_compile_this_one_does(
 def test_nothing_is_started_where_nothing_can_be_kept(
     started: list[subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("srsql.udfs.compiled.kept_in", lambda: None)
+    monkeypatch.setattr("srsql.udfs.caches.kept_in", lambda: None)
     kernels.load_kernels(["some_kernel"])
     kernels.load_kernels([])
     assert started == []

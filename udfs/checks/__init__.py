@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from srsql.udfs.columns import by_first, numbers, places_of, rows_of, uncopied
 
@@ -32,6 +31,8 @@ def unproved_chunks(
         Lists of STRUCT(chunk_no, known) of the chunks that are not proved; known: the terms of a
         breach, NULL where none was found within the steps.
     """
+    import pyarrow.compute as pc  # which takes as long to import as pyarrow itself
+
     from srsql.udfs.checks.cuts import ANONYMOUS, BROKEN
     from srsql.udfs.checks.witnesses import Chunks, search
 

@@ -106,13 +106,20 @@ def renumbered(readings: Sequence[Boxes], target: NDArray[np.bool_]) -> tuple[li
     ], order  # fmt: skip
 
 
+@leaf()
+def _add_up(counts: Ints) -> None:
+    """Add to each what is before it."""
+    for i in range(1, len(counts)):
+        counts[i] += counts[i - 1]
+
+
 @njit()
 def _in_order(region: Ints, regions: int) -> Ints:
     """The cases by their regions, and those of one as they are."""
     end = np.zeros(regions + 1, np.int64)
     for one in region:
         end[one + 1] += 1
-    end = np.cumsum(end)
+    _add_up(end)
     order = np.empty(len(region), np.int64)
     for case in range(len(region)):
         order[end[region[case]]] = case
@@ -139,7 +146,7 @@ def lists_of(owner: Ints, entry: Ints, owners: int) -> Lists:
     end = np.zeros(owners + 1, np.int64)
     for row in owner:
         end[row + 1] += 1
-    end = np.cumsum(end)
+    _add_up(end)
     first = end.copy()
     placed = np.empty(len(entry), np.int64)
     for row in range(len(owner)):
@@ -167,24 +174,25 @@ def values_of(of_case: Lists, value: Ints) -> Lists:
     return Lists(start, entry[: start[-1]].copy())
 
 
-@njit(inline="always")
+@leaf()
 def _settle(entries: Ints, first: int, last: int, place: int) -> int:
     """Write what is in a part of the entries, ascending and once each, from ``place`` on, which is
-    not after the part; where it ends."""
-    if last - first > BLOCK:
-        entries[first:last].sort()
-    return _written_once(entries, first, last, place)
+    not after the part; where it ends.
 
-
-@leaf()
-def _written_once(entries: Ints, first: int, last: int, place: int) -> int:
-    """``_settle`` by insertion, which is fast where the part is short or ascends."""
-    for i in range(first + 1, last):
-        entry, hole = entries[i], i
-        while hole > first and entries[hole - 1] > entry:
-            entries[hole] = entries[hole - 1]
-            hole -= 1
-        entries[hole] = entry
+    By insertion, which is fast where the part is short or ascends; of a long one, first of those
+    that are far apart (Shell 1959, with the gaps of Knuth). ``sort`` takes longer to compile.
+    """
+    apart = 1
+    while last - first > BLOCK and 3 * apart < last - first:
+        apart = 3 * apart + 1
+    while apart:
+        for i in range(first + apart, last):
+            entry, hole = entries[i], i
+            while hole >= first + apart and entries[hole - apart] > entry:
+                entries[hole] = entries[hole - apart]
+                hole -= apart
+            entries[hole] = entry
+        apart //= 3
     begin = place
     for i in range(first, last):
         if place == begin or entries[i] != entries[place - 1]:
@@ -201,7 +209,7 @@ def holders_of(of_case: Lists, items: int) -> Lists:
     for item in of_case.entry:
         start[item + 1] += 1
     start[items + 1] = count
-    start = np.cumsum(start)
+    _add_up(start)
     entry = np.empty(start[items + 1], np.int64)
     end = start.copy()
     for case in range(count):

@@ -157,7 +157,7 @@ def answered(work: bytes, here: str, limit: str, part: bytes) -> tuple[bytes | N
 def identity() -> str:
     """What a worker has to have in common with whoever asks: srsql with its statements and kernels,
     and what runs them."""
-    from srsql.udfs.compiled import digest_of  # brings numba
+    from srsql.udfs.caches import digest_of
 
     kernels = digest_of(Path(str(udfs.__file__)).parent)
     digest = hashlib.sha256(f"{definitions()}/{kernels}".encode()).hexdigest()
