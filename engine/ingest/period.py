@@ -65,7 +65,7 @@ from srsql.engine.lake.lake import Change, changing
 from srsql.engine.lake.lake_rows import incoming_table
 from srsql.engine.store.statements import SPACES, query
 from srsql.engine.store.warehouse import Warehouse
-from srsql.schemas import Dataset
+from srsql.schemas import Dataset, Table
 from srsql.version import __version__
 
 
@@ -90,6 +90,11 @@ class IngestOptions:
     understood, 0 to 1; blank ones do not count."""
     allow_incomplete: bool = False
     """Reports may lack rows in tables in which each report must have one."""
+    cumulative: bool = False
+    """The source has everything anew, and is compared with what is loaded."""
+    max_vanished: float = 0.01
+    """The largest share of the known reports of its periods that a cumulative source may lack, 0 to
+    1."""
     lake: Path | None = None
     """The folder of the lake in which the raw rows are to lie, where the dataset is first ingested;
     None: where they lie, else in the file."""
@@ -129,6 +134,20 @@ def in_file_order(warehouse: Warehouse) -> Iterator[None]:
         warehouse.run("SET preserve_insertion_order = false")
 
 
+def need_no_dump(warehouse: Warehouse, dataset: Dataset, source: PeriodSource) -> None:
+    """Refuse a period of a cumulative source, whose rows no file alone has.
+
+    Raises:
+        IngestError: a dump brought something of the period.
+    """
+    asked = {"dataset": dataset.name, "quarter": source.quarter}
+    if warehouse.value(query("ingest/cumulative", "has_dump"), asked):
+        raise IngestError(
+            f"{source.quarter} of {dataset.name} is loaded from dumps of a cumulative source: "
+            f"ingest {source.name} with --cumulative"
+        )
+
+
 class _Loaded(NamedTuple):
     """What became of the records of one file."""
 
@@ -159,6 +178,7 @@ class PeriodIngestion:
         """Take in every file of the period, in one transaction, or change nothing."""
         loaded = self._loaded()
         if loaded is not None:
+            need_no_dump(self.warehouse, self.dataset, self.source)
             self.ingestion, sha256, name = loaded
             if sha256 == self.source.sha256:
                 if self.options.if_needed:  # the same files under another schema are not the same
@@ -337,6 +357,7 @@ class PeriodIngestion:
             warehouse.run(rejects.repeats_statement(dataset, places, rows))
         if self.forgotten is not None:
             known_cases.reject_forgotten(warehouse, dataset, declared, places, self.forgotten, rows)
+        self._judged(declared, places)
         every = not warehouse.value(query("ingest/rejects", "any_record"))
         statement = load_statement(
             dataset, declared, places, key.quarter, rows, self.place, every=every
@@ -351,6 +372,9 @@ class PeriodIngestion:
         drop_records(warehouse, rows)
         drop_temporary(warehouse, REJECTED)
         return _Loaded(records.count, loaded, tuple(columns), cleaned)
+
+    def _judged(self, declared: Table, places: Mapping[str, int]) -> None:
+        """Called when it is known which records of a file cannot be loaded."""
 
     def _withdrawn_cases(self, extracted: ExtractedFile, key: FileKey) -> tuple[int, int]:
         """Take in a list of withdrawn cases; how many lines it has, and how many are case ids."""
