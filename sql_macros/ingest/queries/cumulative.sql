@@ -102,7 +102,8 @@ WHERE i.ingestion_id = $dump;
 -- name: open_file
 -- Its books: the rows of one table that are of the period.
 INSERT INTO srsql.ingested_file
-SELECT $ingestion, f.table_name, f.file, f.sha256, $loaded, $loaded, 0, 0, 0, 0
+SELECT
+    $ingestion, f.table_name, f.file, f.sha256, $loaded AS records, $loaded AS loaded, 0, 0, 0, 0
 FROM srsql.ingested_file AS f
 WHERE f.ingestion_id = $dump AND f.table_name = $table;
 
