@@ -42,9 +42,9 @@ class Unused(NamedTuple):
 
 _OF_FILES = ("period_pattern", "period_label", "deleted_files")
 UNUSED_KEYS = {
-    "csv": Unused(("period",), ("relation", "period_column")),
-    "dollar": Unused(("delimiter", "period"), ("relation", "period_column")),
-    "parquet": Unused(("delimiter", "encoding", "period"), ("relation", "period_column")),
+    "csv": Unused((), ("relation", "period_column")),
+    "dollar": Unused(("delimiter",), ("relation", "period_column")),
+    "parquet": Unused(("delimiter", "encoding"), ("relation", "period_column")),
     "table": Unused(("delimiter", "encoding", *_OF_FILES), ("files", "required")),
 }
 """Reader -> the keys of ``[source]`` and of ``[tables.NAME]`` that it does not use."""
@@ -136,7 +136,8 @@ class Dataset(Strict):
         may have such a key, which was always passed over.
         """
         reader, unused = self.source.reader, UNUSED_KEYS[self.source.reader]
-        for key in unused.source:
+        words = () if reader == "table" or self.source.row_period else ("period",)
+        for key in (*unused.source, *words):
             if key in self.source.model_fields_set:
                 return f'key source.{key}: reader = "{reader}" does not use it: take it out'
         for table in self.tables:
@@ -327,6 +328,7 @@ class Dataset(Strict):
         self._check_reader()
         for table in self.tables:
             self._check_lengths(table)
+            self._check_fallbacks(table)
             if table.name != self.report_table:
                 self._need(f"tables.{table.name}", table.name, self.report_id)
             self._check_every_report(table)
@@ -608,8 +610,35 @@ class Dataset(Strict):
         given = self.source.model_fields_set & {"period_pattern", "period_label", "deleted_files"}
         if tables and given:
             raise ValueError(f"source.{min(given)}: tables are read, not files: take it out")
-        if not tables and self.source.period != "label":
-            raise ValueError('source.period: needs reader = "table"')
+        row_period = self.source.row_period
+        if tables and row_period is not None:
+            raise ValueError(
+                'source.period: {column, kind} is for files: with reader = "table" say what '
+                "period_column of the table holds"
+            )
+        if not tables and row_period is None and self.source.period != "label":
+            raise ValueError('source.period: needs reader = "table", or {column, kind}')
+        if row_period is not None:
+            self._need("source.period.column", self.report_table, row_period.column)
+
+    def _check_fallbacks(self, table: Table) -> None:
+        """A fallback is a plain column of the table, and neither is an id."""
+        plain = {column.name for column in table.columns}
+        for name, other in table.fallback.items():
+            key = f"tables.{table.name}.fallback.{name}"
+            for each in (name, other):
+                if each in self.id_columns:
+                    raise ValueError(f"{key}: {each!r} is an id, which has no other column")
+                if each not in plain:
+                    raise ValueError(f"{key}: column {each!r} is not among columns of the table")
+            if other in table.fallback:
+                raise ValueError(f"{key}: {other!r} has a fallback itself: name that one")
+        for qid in self.qid if table.name == self.report_table else ():
+            if qid.unit_column and {qid.column, qid.unit_column} & set(table.fallback):
+                raise ValueError(
+                    f"tables.{table.name}.fallback: the unit of {qid.column!r} stands in another "
+                    "column, which would be read with the value of the fallback: take it out"
+                )
 
     def _check_every_report(self, table: Table) -> None:
         """Only a child table that must be there can be one in which each report has a row."""
@@ -669,6 +698,6 @@ def read_from(table: Table, name: str) -> set[str]:
     return {
         text.strip().lower()
         for column in table.columns
-        if column.name == name
+        if column.name in (name, table.fallback.get(name))
         for text in (column.name, *column.aliases)
     } | {text.strip().lower() for text in table.unpivot.get(name, ())}

@@ -36,3 +36,14 @@ CREATE TABLE IF NOT EXISTS srsql.cleaned_value (
     column_name VARCHAR NOT NULL,
     cleaned BIGINT NOT NULL
 );
+
+-- Records and values of a file, counted for what they are. counted: 'other period' (records that
+-- were left out, by the column that tells periods), or 'fallback' (values of a column that were
+-- blank and taken from another one).
+CREATE TABLE IF NOT EXISTS srsql.ingested_count (
+    ingestion_id INTEGER NOT NULL,
+    file VARCHAR NOT NULL,
+    counted VARCHAR NOT NULL,
+    column_name VARCHAR NOT NULL,
+    number BIGINT NOT NULL
+);

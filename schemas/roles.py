@@ -11,9 +11,9 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 from importlib import resources
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 LONGEST_TEXT = 500
 """Characters that a published text may have where its table declares no other length."""
@@ -86,6 +86,54 @@ def _encoding(value: object) -> object:
 Encoding = Annotated[str, BeforeValidator(_encoding)]
 
 
+PeriodKind = Literal["label", "year", "quarter", "month", "week", "day"]
+
+
+class RowPeriod(Strict):
+    """Which period a row of a file is of, where files hold several periods."""
+
+    column: Name
+    """A column of the report table; a child row is of the period of its report."""
+    kind: PeriodKind
+    """What it holds: the label itself, or a date, from which it is made."""
+    format: str | None = None
+    """How dates are written, in the signs of DuckDB's strptime, as ``%m/%d/%Y``; None: as
+    2022-10-14 or 20221014."""
+    words: dict[str, str] = Field(default_factory=dict)
+    """Of labels: text -> what stands in its place, in their order."""
+
+    @model_validator(mode="after")
+    def _fits_kind(self) -> RowPeriod:
+        if self.kind == "label" and self.format is not None:
+            raise ValueError('format: kind = "label" is no date: take it out')
+        if self.kind != "label" and self.words:
+            raise ValueError('words: they are for kind = "label": take them out')
+        if self.format is not None and not re.search("%[a-zA-Z]", self.format):
+            raise ValueError(f"format: {self.format!r} has no sign such as %Y, %m or %d")
+        return self
+
+
+def _period(value: object) -> object:
+    """What tells periods: a word, or a table of ``RowPeriod``; of both, errors that name one thing.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if isinstance(value, dict):
+        try:
+            return RowPeriod(**value)
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(str(part) for part in first["loc"])
+            told = first["msg"].removeprefix("Value error, ")
+        raise ValueError(f"{key}: {told}" if key else told)
+    if not isinstance(value, RowPeriod) and value not in get_args(PeriodKind):
+        raise ValueError(
+            f"give {', '.join(get_args(PeriodKind))}, or of files a table with column and kind"
+        )
+    return value
+
+
 class Source(Strict):
     """How the files of one period look, or which rows of a table are of one period."""
 
@@ -109,9 +157,19 @@ class Source(Strict):
     """Format of the label from the groups, e.g. ``20{0}Q{1}``; four-digit years stay."""
     deleted_files: tuple[str, ...] = ()
     """Globs of files that list withdrawn case ids, one a line, without header."""
-    period: Literal["label", "year", "quarter", "month", "week", "day"] = "label"
+    period: Annotated[PeriodKind | RowPeriod, BeforeValidator(_period)] = "label"
     """What a table's ``period_column`` holds: the label itself, or a date, from which it is made
-    (2022, 2022Q4, 2022-10, 2022W40, 2022-10-03)."""
+    (2022, 2022Q4, 2022-10, 2022W40, 2022-10-03); of files, which of their rows are of a period."""
+
+    @property
+    def row_period(self) -> RowPeriod | None:
+        """Which period a row of a file is of; None: files hold one period, or there are none."""
+        return self.period if isinstance(self.period, RowPeriod) else None
+
+    @property
+    def period_rule(self) -> str:
+        """What a column of periods holds."""
+        return self.period.kind if isinstance(self.period, RowPeriod) else self.period
 
     @model_validator(mode="after")
     def _counts_ship(self) -> Source:
@@ -158,6 +216,8 @@ class Table(Strict):
     period_column: str | None = None
     """Its column of periods; without one, a child row is of the periods of its report."""
     columns: tuple[Column, ...]
+    fallback: dict[Name, Name] = Field(default_factory=dict)
+    """Column -> another one of the table, whose value is taken where it is blank."""
     unpivot: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Target column -> source columns that each become a row of their own."""
     required: bool = True

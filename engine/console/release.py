@@ -64,6 +64,10 @@ def ingested_lines(item: IngestedPeriod) -> Iterator[str]:
                 )
         for name, count in file.cleaned.items():
             yield f"  {file.file}: {count:,} x {name}: line ends or control characters made blanks"
+        for name, count in file.fallbacks.items():
+            yield f"  {file.file}: {count:,} x {name}: blank, taken from its fallback"
+        if file.other_periods:
+            yield f"  {file.file}: {file.other_periods:,} records of other periods left out"
     for each in item.required:
         yield f"  {each.text}{' (--allow-incomplete)' if each.allowed else ''}"
     yield from (f"  warning: {text}" for text in item.warnings)

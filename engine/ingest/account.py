@@ -12,11 +12,12 @@ from typing import Literal
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import trimmed
 from srsql.engine.catalog.layout import derived, raw_table
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest.completeness import RequiredTable
-from srsql.engine.ingest.raw_tables import Place, loadable
-from srsql.engine.ingest.records import RecordTable
+from srsql.engine.ingest.raw_tables import Place, loadable, read_field
+from srsql.engine.ingest.records import RecordTable, is_null, known
 from srsql.engine.ingest.rejects import count_rejects
 from srsql.engine.ingest.understood import TOPIC as UNDERSTOOD
 from srsql.engine.ingest.understood import ColumnCount
@@ -27,6 +28,8 @@ from srsql.schemas import Dataset, Table
 
 WITHDRAWN = "deleted"
 """What the catalog calls the table of a list of withdrawn cases."""
+FALLBACK, OTHER = "fallback", "other period"
+"""What the catalog calls values that were taken from another column, and records left out."""
 Status = Literal["loaded", "unchanged", "replaced", "compared"]
 _JUDGED_ALONE_FROM = 1000
 """A table with this many records must keep below the reject rate by itself."""
@@ -59,6 +62,12 @@ class IngestedFile:
     """What was understood of the columns of quasi-identifiers and sensitive attributes."""
     cleaned: dict[str, int] = field(default_factory=dict)
     """Column -> values of loaded records that lost control characters or line ends."""
+    fallbacks: dict[str, int] = field(default_factory=dict)
+    """Column -> its values that were blank and taken from another column."""
+    other_periods: int = 0
+    """Records that are of other periods, and were left out; ``records`` has none of them."""
+    unknown_period: int = 0
+    """Rejected records that tell no period, in a file that holds several."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +162,38 @@ def count_cleaned(
     return cleaned
 
 
+def count_fallbacks(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    declared: Table,
+    places: Mapping[str, int],
+    records: RecordTable,
+) -> dict[str, int]:
+    """Values of the loaded records of one file that were blank and taken from another column.
+
+    Args:
+        warehouse: with the records of the file judged.
+        dataset: says which words mean blank.
+        declared: the table that the file fills.
+        places: where its columns are in the file.
+        records: the records of the file.
+
+    Returns:
+        Column -> number of its values.
+    """
+    taken: dict[str, exp.Expr] = {}
+    for name, other in declared.fallback.items():
+        if other in places:
+            there = known(trimmed(read_field(dataset, places[other], "r")))
+            own = read_field(dataset, places[name], "r") if name in places else exp.null()
+            taken[name] = exp.and_(there, is_null(trimmed(own)))
+    if not taken:
+        return {}
+    counts = [exp.func("count_if", condition) for condition in taken.values()]
+    found = warehouse.rows(loadable(records.table).select(*counts).sql(dialect="duckdb"))[0]
+    return dict(zip(taken, map(int, found), strict=True))
+
+
 def count_orphans(
     warehouse: Warehouse,
     dataset: Dataset,
@@ -234,6 +275,7 @@ def check_rates(
             query("ingest/rejects", "not_judged"),
             {"ingestion": ingestion, "files": names, "lists": lists},
         )
+        aside += sum(file.unknown_period for file in group)  # asked of the whole file
         records = sum(file.records for file in group) - aside
         rejected = sum(file.rejected for file in group) - aside
         if rejected > highest * records:
@@ -298,6 +340,11 @@ def record(warehouse: Warehouse, ingestion: int, files: Sequence[IngestedFile]) 
                 query("ingest/account", "store_cleaned"),
                 {"ingestion": ingestion, "file": file.file, "name": name, "cleaned": cleaned},
             )
+        counted = {(FALLBACK, name): number for name, number in file.fallbacks.items()}
+        counted |= {(OTHER, ""): file.other_periods} if file.other_periods else {}
+        for (what, name), number in counted.items():
+            named = {"ingestion": ingestion, "file": file.file, "counted": what, "name": name}
+            warehouse.run(query("ingest/account", "store_count"), {**named, "number": number})
 
 
 def record_required(
@@ -335,6 +382,9 @@ def read_account(
     texts = {file: read for file, *read in warehouse.rows(query(UNDERSTOOD, "texts"), key)}
     columns = [ColumnCount(*row) for row in warehouse.rows(query(UNDERSTOOD, "columns"), key)]
     required = [RequiredTable(*row) for row in warehouse.rows(query(UNDERSTOOD, "required"), key)]
+    counted: dict[str, dict[tuple[str, str], int]] = {}
+    for file, what, name, number in warehouse.rows(query("ingest/account", "counts"), key):
+        counted.setdefault(file, {})[what, name] = number
     counts = ("records", "loaded", "rejected", "values_rejected", "repaired", "orphans")
     files = tuple(
         IngestedFile(
@@ -346,6 +396,8 @@ def read_account(
             **dict(zip(counts, numbers, strict=True)),
             **dict(zip(("encoding", "odd_lines"), texts.get(file, ("", 0)), strict=True)),
             columns=tuple(each for each in columns if each.table == table),
+            fallbacks={n: m for (w, n), m in counted.get(file, {}).items() if w == FALLBACK},
+            other_periods=counted.get(file, {}).get((OTHER, ""), 0),
         )
         for table, file, sha256, *numbers in warehouse.rows(query("ingest/account", "files"), key)
     )

@@ -37,6 +37,7 @@ from srsql.engine.ingest.raw_tables import (
     identifier,
 )
 from srsql.engine.ingest.records import call, drop_temporary, field_at, text_of, workspace
+from srsql.engine.ingest.row_periods import REPORT_LABEL
 from srsql.engine.lake.lake import lies_in_lake
 from srsql.engine.lake.lake_rows import incoming_table
 from srsql.engine.store.statements import column, create, query, temporary, union_all
@@ -88,7 +89,7 @@ class DumpIngestion(PeriodIngestion):
             compared = self._compare()
             self._keep(compared)
             drop_temporary(
-                self.warehouse, REPORT, KNOWN, UNREADABLE, CHANGE, NEWEST, ELSEWHERE,
+                self.warehouse, REPORT, KNOWN, UNREADABLE, CHANGE, NEWEST, ELSEWHERE, REPORT_LABEL,
                 *(incoming_table(self.dataset, each.name).name for each in self.dataset.tables),
             )  # fmt: skip
         told = self._result("loaded" if compared.periods else "compared")
@@ -114,6 +115,9 @@ class DumpIngestion(PeriodIngestion):
             )
         if not 0 <= self.options.max_vanished <= 1:
             raise IngestError(f"--max-vanished {self.options.max_vanished} is not between 0 and 1")
+
+    def _kept_period(self) -> str | None:
+        return self.options.period
 
     def _judged(self, declared: Table, places: Mapping[str, int]) -> None:
         """Note which reports the dump has in records that cannot be loaded: these are not gone."""
@@ -154,7 +158,7 @@ class DumpIngestion(PeriodIngestion):
             IngestError: it lacks too many.
         """
         warehouse, dataset = self.warehouse, self.dataset
-        warehouse.run(create(temporary(REPORT), report_digests(dataset, self.place), temp=True))
+        warehouse.run(create(temporary(REPORT), self._reports(), temp=True))
         first, last, _ = warehouse.rows(query(TOPIC, "ends"))[0]
         asked = {"dataset": dataset.name, "first": first, "last": last}
         labels = [label for (label,) in warehouse.rows(query(TOPIC, "labels"), asked)]
@@ -177,6 +181,26 @@ class DumpIngestion(PeriodIngestion):
             if wrong := misplaced(warehouse, dataset.name, each):
                 raise IngestError(wrong)
         return Compared(tuple(periods), new, late, changed, unchanged, vanished, withdrawn)
+
+    def _reports(self) -> exp.Query:
+        """(report_id, case_id, quarter, digest) of the dump; each has one period."""
+        digests = report_digests(self.dataset, self.place)
+        if self.dataset.source.row_period is None:
+            return digests
+        return (
+            exp.select(
+                column("report_id", "d"),
+                exp.func("any_value", column("case_id", "d")).as_("case_id"),
+                exp.func("min", column("label", "l")).as_("quarter"),
+                exp.func("any_value", column("digest", "d")).as_("digest"),
+            )
+            .from_(digests.subquery("d"))
+            .join(
+                temporary(REPORT_LABEL, alias="l"),
+                on=column("report", "l").eq(column("report_id", "d")),
+            )
+            .group_by(column("report_id", "d"))
+        )
 
     def _elsewhere(self, labels: list[str]) -> exp.Select:
         """(case_id) of the cases that other periods than those compared have."""

@@ -228,7 +228,10 @@ def _sources(
         if dataset.source.reader != "table":
             if not sources:
                 raise IngestError(f"dataset {dataset.name!r} is read from files: name them")
-            found = find_sources(sources, dataset, options.period, options.max_unpacked)
+            named = not (options.cumulative and dataset.source.row_period)
+            found = find_sources(
+                sources, dataset, options.period, options.max_unpacked, named=named
+            )
             return [nullcontext(source) for source in found]
         if sources:
             raise IngestError(

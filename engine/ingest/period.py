@@ -59,6 +59,14 @@ from srsql.engine.ingest.records import (
     workspace,
 )
 from srsql.engine.ingest.rejects import FileKey
+from srsql.engine.ingest.relations import PERIOD_TEXT
+from srsql.engine.ingest.row_periods import (
+    REPORT_LABEL,
+    count_unknown,
+    keep_period,
+    need_known,
+    reject_unknown,
+)
 from srsql.engine.ingest.sources import PeriodSource, RelationRows
 from srsql.engine.ingest.understood import ColumnCount, FileColumns
 from srsql.engine.lake.lake import Change, changing
@@ -157,6 +165,10 @@ class _Loaded(NamedTuple):
     """What was understood of its columns."""
     cleaned: Mapping[str, int] = MappingProxyType({})
     """Column -> values that lost control characters or line ends."""
+    fallbacks: Mapping[str, int] = MappingProxyType({})
+    """Column -> values that were blank and taken from another column."""
+    other_periods: int = 0
+    unknown_period: int = 0
 
 
 @dataclass
@@ -218,7 +230,7 @@ class PeriodIngestion:
             files = [self._with_orphans(file) for file in files]
             account.record(self.warehouse, self.ingestion, files)
             account.record_required(self.warehouse, self.ingestion, required)
-            drop_temporary(self.warehouse, CODE)
+            drop_temporary(self.warehouse, CODE, REPORT_LABEL)
             known_cases.close_forgotten(self.warehouse)
             if loaded is not None:
                 known_cases.record_replaced(
@@ -337,6 +349,9 @@ class PeriodIngestion:
             encoding=text.encoding if text is not None else "",
             odd_lines=len(text.numbers) if text is not None else 0,
             columns=loaded.columns,
+            fallbacks=dict(loaded.fallbacks),
+            other_periods=loaded.other_periods,
+            unknown_period=loaded.unknown_period,
         )
         self.progress(
             f"{place + 1} of {len(self.source.members)} files; {self.source.quarter} "
@@ -351,13 +366,22 @@ class PeriodIngestion:
         """Load one table's records. ``text``: the lines that do not fit the encoding."""
         warehouse, dataset, declared = self.warehouse, self.dataset, self.dataset.table(name)
         places = column_places(key.file, dataset, declared, records, header_advice(text))
-        rows = records.table
+        rows, others, unknown, several = records.table, 0, 0, dataset.source.row_period is not None
+        of_file = (warehouse, dataset, declared, places)
+        if several:
+            records, others = keep_period(*of_file, records, (key.file, self._kept_period()))
         rejects.judge(warehouse, dataset, declared, places, records)
+        if several:
+            reject_unknown(*of_file, records)
         if name == dataset.report_table:
             warehouse.run(rejects.repeats_statement(dataset, places, rows))
         if self.forgotten is not None:
             known_cases.reject_forgotten(warehouse, dataset, declared, places, self.forgotten, rows)
         self._judged(declared, places)
+        if several:
+            unknown = count_unknown(*of_file, records)
+            need_known(key.file, unknown, records.count + others, self.options.max_reject_rate)
+            drop_temporary(warehouse, PERIOD_TEXT)
         every = not warehouse.value(query("ingest/rejects", "any_record"))
         statement = load_statement(
             dataset, declared, places, key.quarter, rows, self.place, every=every
@@ -369,9 +393,14 @@ class PeriodIngestion:
         columns = file.counts()
         file.need(columns, self.options.max_unread)
         cleaned = account.count_cleaned(warehouse, declared, places, records)
+        taken = account.count_fallbacks(*of_file, records)
         drop_records(warehouse, rows)
         drop_temporary(warehouse, REJECTED)
-        return _Loaded(records.count, loaded, tuple(columns), cleaned)
+        return _Loaded(records.count, loaded, tuple(columns), cleaned, taken, others, unknown)
+
+    def _kept_period(self) -> str | None:
+        """The period of which a file that holds several is read; None: every one."""
+        return self.source.quarter
 
     def _judged(self, declared: Table, places: Mapping[str, int]) -> None:
         """Called when it is known which records of a file cannot be loaded."""

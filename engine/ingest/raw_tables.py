@@ -133,7 +133,7 @@ def load_statement(
     """
     # a select that grows column by column is copied with all its columns every time
     names = source_columns(declared)
-    values = (exp.alias_(_value(dataset, declared, places, n), n, quoted=True) for n in names)
+    values = (exp.alias_(raw_value(dataset, declared, places, n), n, quoted=True) for n in names)
     parsed = loadable(records, every=every).select(column("line", "r"), *values, copy=False)
     rows = exp.select().from_(parsed.subquery("parsed", copy=False), copy=False)
     usable: list[exp.Expression] = []
@@ -203,7 +203,7 @@ def _granules_join(
     alias = f"number_{qid.name}"
     names = [qid.column, *([qid.unit_column] if qid.unit_column is not None else [])]
     values = written.select(
-        *(exp.alias_(_value(dataset, declared, places, n), n, quoted=True) for n in names),
+        *(exp.alias_(raw_value(dataset, declared, places, n), n, quoted=True) for n in names),
         copy=False,
     ).distinct(copy=False)
     granules = units.granules_or_reason(qid)[0]
@@ -216,7 +216,7 @@ def _granules_join(
     return rows.join(numbers.subquery(alias), on=exp.and_(*same), join_type="left")
 
 
-def _value(
+def raw_value(
     dataset: Dataset, declared: Table, places: Mapping[str, int], name: str
 ) -> exp.Expression:
     """One raw column as it is taken from the fields of a record."""
@@ -226,10 +226,14 @@ def _value(
             exp.Array(expressions=values), exp.DataType.build("VARCHAR[]", dialect="duckdb")
         )
         return call("unnest", listed)
-    if name not in places:
+    wanted = dict.fromkeys((name, declared.fallback.get(name, name)))
+    read = [read_field(dataset, places[each]) for each in wanted if each in places]
+    if not read:
         kind = raw_columns(dataset, declared)[name]
         return exp.cast(exp.null(), kind)
-    value = read_field(dataset, places[name])
+    value, *fallback = read
+    if fallback:
+        value = exp.Case().when(is_null(trimmed(value)), fallback[0]).else_(value)
     if name in dataset.id_columns:
         return identifier(dataset, value)
     return exp.Nullif(this=value, expression=text_of(""))

@@ -261,7 +261,7 @@ def _read_keys(warehouse: Warehouse, relation: Relation, *, reports: bool = Fals
 
 def _labelling(dataset: Dataset) -> dict[str, str]:
     """How ``srsql.period_labels`` reads the texts of a period column."""
-    return {"rule": dataset.source.period, "ends": SPACES}
+    return {"rule": dataset.source.period_rule, "ends": SPACES}
 
 
 def _label_reports(warehouse: Warehouse, dataset: Dataset, relations: list[Relation]) -> None:

@@ -36,7 +36,7 @@ warehouse is opened (layout 7: ``srsql.verdict`` and ``srsql.verdict_group``; la
  of a lake; layout 10: those of suspected duplicates; layout 11: ``srsql.waiting``
 and ``srsql.taken_case``; layout 12: ``srsql.ingested_column``, ``srsql.ingested_text``,
 ``srsql.required_table``, ``srsql.dataset_key`` and ``srsql.release_key``; layout 13:
-``srsql.dump_period``)."""
+``srsql.ingested_count`` and ``srsql.dump_period``)."""
 RENAMED = {
     ("srsql", "trait"): ("srsql", "case_flag"),
     ("srsql", "promise"): ("srsql", "defended_attack"),

@@ -50,6 +50,9 @@ def dated(dataset: Dataset) -> list[str]:
     """
     shown = dataset.published
     periods = {plain_name(each.period_column) for each in dataset.tables if each.period_column}
+    row_period = dataset.source.row_period
+    of_rows = dataset.table(dataset.report_table), row_period.column if row_period else ""
+    periods |= {plain_name(text) for text in read_from(*of_rows)}
 
     def told(table: str, name: str) -> bool:
         """Whether it may be read from a column of periods."""

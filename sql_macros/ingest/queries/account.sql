@@ -58,6 +58,22 @@ FROM srsql.cleaned_value AS c
 WHERE c.ingestion_id = $ingestion AND c.file = $file
 ORDER BY c.rowid;
 
+-- name: store_count
+-- Store how many values or records of a file were counted for what they are.
+INSERT INTO srsql.ingested_count (ingestion_id, file, counted, column_name, number)
+VALUES ($ingestion, $file, $counted, $name, $number);
+
+-- name: counts
+-- How many values or records of each file of an ingestion were counted for what they are.
+SELECT
+    c.file,
+    c.counted,
+    c.column_name,
+    c.number
+FROM srsql.ingested_count AS c
+WHERE c.ingestion_id = $ingestion
+ORDER BY c.rowid;
+
 -- name: files
 -- What became of the files of an ingestion, in the order in which they were read.
 SELECT

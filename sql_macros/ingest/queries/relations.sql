@@ -23,6 +23,11 @@ FROM srsql.period_labels('temp.main.srsql_period_key', $rule, $ends) AS l
 WHERE l.label IS NOT NULL
 ORDER BY l.label;
 
+-- name: any_known
+-- Whether some text is of the period that was asked for.
+SELECT coalesce(bool_or(t.known), false) AS any_known
+FROM temp.main.srsql_period_text AS t;
+
 -- name: records_and_digest
 -- Records, and SHA-256 over them in their order; an empty field and NULL are the same.
 SELECT

@@ -35,7 +35,8 @@ ORDER BY count(*) DESC, r.reason ASC;
 -- The records that have one of the physical lines $odd.
 SELECT DISTINCT r.line
 FROM (SELECT unnest($odd::BIGINT[]) AS line) AS o
-ASOF INNER JOIN temp.main.srsql_record AS r ON o.line >= r.line;
+ASOF INNER JOIN temp.main.srsql_record AS r ON o.line >= r.line
+WHERE o.line < r.line + r.lines;
 
 -- name: store_column
 -- Store what was understood of one column.

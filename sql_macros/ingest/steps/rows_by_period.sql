@@ -1,4 +1,4 @@
--- Step: finds the texts of a period column whose rows are of the period $label, and those that
+-- Step: finds the texts of a period column whose rows are of the period $label (NULL: of any), and those that
 --   belong to no period. For $rule and $ends see srsql.period_labels.
 -- Reads: period_key(text)
 -- Writes: period_text(text, known)
@@ -9,4 +9,4 @@ SELECT
     l.text,
     l.label IS NOT NULL AS known
 FROM srsql.period_labels('temp.main.srsql_period_key', $rule, $ends) AS l
-WHERE l.label = $label OR l.label IS NULL;
+WHERE $label::VARCHAR IS NULL OR l.label = $label::VARCHAR OR l.label IS NULL;
