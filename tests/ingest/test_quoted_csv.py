@@ -119,7 +119,9 @@ def test_the_period_is_the_year_in_which_a_report_came(take: Take, warehouse: Wa
 @pytest.mark.slow
 def test_foreign_reports_are_a_dataset_of_their_own(take: Take) -> None:
     foreign = vaers(HEADER + "1,CT,1,F,x\n", "NonDomestic")
-    with pytest.raises(IngestError, match="looks like VAERS_NONDOMESTIC: give --dataset vaers_nond"):
+    with pytest.raises(
+        IngestError, match="looks like VAERS_NONDOMESTIC: give --dataset vaers_nond"
+    ):
         take(foreign, dataset="vaers")
     taken = take(foreign, dataset="vaers_nondomestic", cumulative=True)
     assert taken.compared is not None

@@ -16,7 +16,6 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, ReleaseError
 
 
-
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
     with Engine(tmp_path / "w.duckdb") as opened:
@@ -96,7 +95,9 @@ def test_a_quarter_that_is_not_out_takes_all_that_came_of_it(engine: Engine) -> 
     engine.release.make(Q1, **OPTIONS)
     assert members(engine, Q1) == {*range(1, 9), 30, 31}
     seen = [pt for (pt,) in engine.sql("SELECT pt FROM release_2021q1.reac")]
-    assert sorted(seen) == sorted(["Rash", *(pt for r in [*first[1:], *crowd(2, 30)] for pt in r.pt)])
+    assert sorted(seen) == sorted(
+        ["Rash", *(pt for r in [*first[1:], *crowd(2, 30)] for pt in r.pt)]
+    )
     assert manifest(engine, Q1)["late_cases"] == "fewer than 3"
 
 

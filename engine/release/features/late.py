@@ -54,7 +54,6 @@ LATE = Feature(
     "late arrivals",
     "Reports that came after their period was released go into the next release, where no release "
     "has their case.",
-    stages=("withhold_late",),
     checks=(of.LATE,),
     facts={LATE_CASES: str},
 )
