@@ -176,6 +176,8 @@ class DumpIngestion(PeriodIngestion):
                 "them; nothing was changed: give the whole file, or raise --max-vanished (now "
                 f"{self.options.max_vanished:g})"
             )
+        own = {"dataset": dataset.name, "ingestion": self.ingestion}
+        warehouse.run(query(TOPIC, "note_periods"), own)
         periods = [label for (label,) in warehouse.rows(query(TOPIC, "new_periods"))]
         for each in periods:
             if wrong := misplaced(warehouse, dataset.name, each):
@@ -220,7 +222,6 @@ class DumpIngestion(PeriodIngestion):
         for declared in dataset.tables:
             warehouse.run(_delete_lacking(dataset, declared))
             warehouse.run(_insert(dataset, declared))
-        warehouse.run(query(TOPIC, "note_periods"), own)
         for period in compared.periods:
             opened = int(warehouse.value("SELECT nextval('srsql.ingestion_ids')"))
             of = {"ingestion": opened, "dump": self.ingestion}
