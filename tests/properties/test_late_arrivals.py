@@ -149,7 +149,7 @@ class Dumps:
         self.out[place] = dump
         self.world.quarters[quarter] = batch
         withdrawn = self.withdrawn()
-        made = self.engine.release_range(f"{quarter}:{quarter}", **self.options).releases[0]
+        made = self.engine.release_range(f"{quarter}:{quarter}", **self.options).released[0]
         there = self.world.deleted
         self.world.deleted = withdrawn  # the last dump has not told of the others
         shown = seen(self.engine, made.schema, self.world, quarter)
