@@ -106,6 +106,8 @@ class ReleaseFacts:
     """Periods that a case may wait at most for a group; None: none waits."""
     takes_in: bool = False
     """Cases that waited are among those of the release's period."""
+    cumulative: bool = False
+    """The dataset has a cumulative source, of which reports may come when their period is out."""
 
 
 @dataclass(frozen=True)
@@ -201,9 +203,14 @@ HOLDING_BACK = Applicability(
     "rows of cases in a series that holds cases back",
     lambda facts: facts.case_rows and facts.max_delay is not None,
 )
+LATE = Applicability(
+    "rows of cases of a dataset with a cumulative source",
+    lambda facts: facts.case_rows and facts.cumulative,
+)
 TAKING_IN = Applicability(
-    "rows of cases, some of which may have waited, of a model that withstands attacks on a series",
-    lambda facts: facts.case_rows and facts.takes_in and bool(facts.attacks),
+    "rows of cases, some of which may have waited or come late, of a model that withstands attacks "
+    "on a series",
+    lambda facts: facts.case_rows and (facts.takes_in or facts.cumulative) and bool(facts.attacks),
 )
 UNITS_TAKEN_IN = Applicability(
     "the same of a release that counts persons",

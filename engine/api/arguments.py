@@ -88,6 +88,14 @@ ARGUMENTS: Mapping[str, Argument] = {
         aliases=("--quarter",),
     ),
     "replace": Argument("Take the place of a quarter that is loaded already"),
+    "cumulative": Argument(
+        "The source publishes everything anew each time: load what is new, keep what came late or "
+        "changed, withdraw what is gone"
+    ),
+    "max_vanished": Argument(
+        "Of a cumulative source: stop when it lacks a larger share of the known reports",
+        takes=Real(0, 1),
+    ),
     "max_reject_rate": Argument(
         "Stop when a larger share of the records is malformed", takes=Real(0, 1)
     ),

@@ -25,6 +25,8 @@ class Ingestion(Options):
 
     period: Word = None
     replace: bool = False
+    cumulative: bool = False
+    max_vanished: float = 0.01
     max_reject_rate: float = 0.01
     max_unread: float = 0.05
     allow_incomplete: bool = False

@@ -214,7 +214,7 @@ def readme(manifest: Manifest) -> bytes:
             f"| `{t.name}` | `{t.file}` | {t.rows:,} | {', '.join(c.name for c in t.columns)} |"
             for t in tables
         ),
-        stated=_stated(manifest),
+        stated=_stated(manifest) + _late([manifest]),
         ids=_ids(manifest),
         query=_first_query(tables[0]),
         dictionary=DICTIONARY,
@@ -258,7 +258,7 @@ def range_readme(manifest: RangeManifest) -> bytes:
             for i in first.tables
         ),
         layout=DUCKDB_NOTE if stored == DUCKDB_FILE else "",
-        stated=_stated(last),
+        stated=_stated(last) + _late(parts),
         ids=_ids(last),
         total=_then(_total(manifest)),
         counting=_then(counting(manifest)),
@@ -314,6 +314,19 @@ def _ids(manifest: Manifest) -> str:
             "same case has the same pseudonym in every quarter published under that key."
         )
     return IDS.get(told, AS_RELEASED)
+
+
+def _late(parts: Sequence[Manifest]) -> str:
+    """That periods are those of publication, where reports may come late; else nothing."""
+    told = {part.quarter: part.parameters.get("late_cases") for part in parts}
+    late = ", ".join(f"{cases} of {quarter}" for quarter, cases in told.items() if cases)
+    if not late:
+        return ""
+    return (
+        "A period is that of publication. Reports that came when the period of their receipt was "
+        f"out are in the next one; cases that came late: {late}. Counts by period are counts by "
+        "publication, not by receipt.\n\n"
+    )
 
 
 def _stated(manifest: Manifest) -> str:

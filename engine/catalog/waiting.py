@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from srsql.engine.catalog.late import with_late
 from srsql.engine.catalog.layout import raw_table
 from srsql.engine.catalog.releases import Release
 from srsql.engine.store.statements import column, create, query, temporary, union_all
@@ -28,7 +29,7 @@ def has_waited(warehouse: Warehouse, dataset: str, series: str) -> bool:
 
 
 def taking_in(release: Release) -> Release:
-    """A release with the raw rows that it takes: of its period, and those of waiting cases."""
+    """A release with the raw rows that it takes: of its period, of waiting cases, and late ones."""
     own = (release.series, release.release_id)
     dataset = with_waiting(release.warehouse, release.dataset, *own)
     visible = release.visible_dataset.taken_from(dataset.intake)
@@ -38,7 +39,8 @@ def taking_in(release: Release) -> Release:
 def with_waiting(
     warehouse: Warehouse, dataset: Dataset, series: str, own: int | None = None
 ) -> Dataset:
-    """The dataset with the raw rows as the series takes them; itself where no case ever waited.
+    """The dataset with the raw rows as the series takes them; itself where no case ever waited, and
+    no report came late.
 
     Args:
         warehouse: may be read-only; the views are temporary.
@@ -46,9 +48,9 @@ def with_waiting(
         series: that may hold cases back.
         own: a draft, or the release that is being made; it counts as if it were out.
     """
+    plain = with_late(warehouse, dataset, series, own)
     if not has_waited(warehouse, dataset.name, series):
-        return dataset
-    plain = dataset.taken_from("")
+        return plain
     views = dataset.taken_from(f"srsql_intake_{series}_{own or 0}")
     reports = f"{views.intake} reports"
     warehouse.run(create(_new(reports), _reports(plain, series, own), "VIEW", temp=True))

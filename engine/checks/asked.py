@@ -139,13 +139,16 @@ def _due(evidence: Evidence, asked: Asked, told: Mapping[str, Any]) -> dict[str,
     """What the public manifest has to tell, of what it tells at all."""
     release, of = evidence.release, {"release": evidence.release.release_id}
     k, grown, _, corrects = _kept(evidence)
-    ((released, withheld, waiting, attacks),) = release.warehouse.rows(query(TOPIC, "counts"), of)
+    ((released, withheld, waiting, late, attacks),) = release.warehouse.rows(
+        query(TOPIC, "counts"), of
+    )
     due: dict[str, Any] = {"k": k, "attacks": attacks, "released_cases": released}
     if not corrects:
         claims = bool(evidence.claims)
         due |= {
             "withheld_cases": withheld,
             "waiting_cases": waiting,
+            "late_cases": late if late >= k else f"fewer than {k}",
             "k_effective": grown if claims else max(k, _need(evidence)),
         }
     if asked.kind != "unknown" and told.get("theta") not in NOT_TOLD:

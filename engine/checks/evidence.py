@@ -261,7 +261,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
     found = warehouse.rows(query(TOPIC, "facts"), {"release": release_id})[0]
     (
         model, lattice, drawn, attributes, knowledge, attacks, term_format, with_rows, clusters,
-        suppresses, max_delay, takes_in, term_key, unit,
+        suppresses, max_delay, takes_in, cumulative, term_key, unit,
     ) = found  # fmt: skip
     bounds = frozenset(claims_of(warehouse, release_id)) or frozenset({"k", "theta"})
     return ReleaseFacts(
@@ -281,6 +281,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
         attacks=tuple(attacks),
         max_delay=max_delay,
         takes_in=takes_in,
+        cumulative=cumulative,
     )
 
 

@@ -277,10 +277,20 @@ CHECKS: tuple[Check[Evidence], ...] = (
         of_making=True,
     ),
     Check(
+        "check_late",
+        of.LATE,
+        "A report that came when its period was out is released of a case that no other period "
+        "has, or beside a report of the release's own period; no version of a period gains a case.",
+        "SPEC section 22",
+        rows.check_late,
+        of_making=True,
+    ),
+    Check(
         "check_delay",
         of.TAKING_IN,
-        "Whoever knows that a case waited, and from which period on, rules out those of its group "
-        "that were released meanwhile: k cases are left, and no value beyond its threshold.",
+        "Whoever knows that a case waited or came late, and from which period on, rules out those "
+        "of its group that were released meanwhile: k cases are left, and no value beyond its "
+        "threshold.",
         "SPEC section 9; decision D391",
         rows.check_delay,
     ),

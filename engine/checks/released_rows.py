@@ -296,17 +296,39 @@ def check_waiting_rows(evidence: Evidence) -> list[Measure]:
     since = [label for (label,) in release.warehouse.rows(query(TOPIC, "waiting_since"), asked)]
     return evidence.ask(
         "check_waiting_rows",
-        *(literal(name) for name in ("ingested_report", "shown_case")),
+        *(literal(name) for name in ("ingested_report", "late_report", "shown_case")),
         tables={
             "ingested_report": ingested_reports(dataset, since).sql("duckdb"),
+            **_late_reports(evidence),
             "shown_case": shown.sql("duckdb"),
         },
     )
 
 
+def check_late(evidence: Evidence) -> list[Measure]:
+    """Whose reports came late, by the originals behind the rows."""
+    release = evidence.release
+    dataset = release.visible_dataset
+    return evidence.ask(
+        "check_late",
+        *(literal(name) for name in ("late_report", "own_case")),
+        tables={
+            "late_report": shown_late(dataset, release.schema, release.quarter).sql("duckdb"),
+            "own_case": received_cases(dataset, release.quarter).sql("duckdb"),
+        },
+    )
+
+
 def check_delay(evidence: Evidence, unit: str = CASE) -> list[Measure]:
-    """What is left of the groups of those who waited."""
-    return named_by_unit(evidence.ask("check_delay", literal(unit)), unit)
+    """What is left of the groups of those who waited, or came late."""
+    asked = evidence.ask(
+        "check_delay", literal(unit), literal("late_report"), tables=_late_reports(evidence)
+    )
+    return named_by_unit(asked, unit)
+
+
+def _late_reports(evidence: Evidence) -> dict[str, str]:
+    return {"late_report": late_reports(evidence.release.visible_dataset).sql("duckdb")}
 
 
 def check_complete(evidence: Evidence) -> list[Measure]:
@@ -472,6 +494,54 @@ def ingested_reports(dataset: Dataset, quarters: Sequence[str]) -> exp.Query:
         .distinct()
         .from_(raw_table(dataset.taken_from(""), dataset.report_table, alias="t"))
         .where(column("quarter", "t").isin(*labels) if labels else exp.false())
+    )
+
+
+def late_reports(dataset: Dataset) -> exp.Select:
+    """(report_id, case_id, quarter) of the reports that dumps brought after their period, which
+    ``quarter`` is, was loaded."""
+    return (
+        exp.select(
+            column(dataset.report_id, "t").as_("report_id"),
+            exp.cast(column(dataset.case_id, "t"), "VARCHAR").as_("case_id"),
+            column("quarter", "d"),
+        )
+        .from_(raw_table(dataset.taken_from(""), dataset.report_table, alias="t"))
+        .join(
+            table("srsql", "dump_period", alias="d"),
+            on=exp.and_(
+                column("dataset", "d").eq(exp.Literal.string(dataset.name)),
+                column("label", "d").eq(column("quarter", "t")),
+            ),
+        )
+    )
+
+
+def shown_late(dataset: Dataset, schema: str, quarter: str) -> exp.Query:
+    """Those of them that are behind the rows of a release, of periods before its own."""
+    late, shown = late_reports(dataset), released_reports(dataset, schema, by_report=False)
+    return (
+        exp.select(column("report_id", "l"), column("case_id", "l"), column("quarter", "l"))
+        .from_(late.subquery("l"))
+        .join(
+            shown.subquery("s"),
+            on=column("report_id", "s").eq(column("report_id", "l")),
+            join_type="semi",
+        )
+        .where(exp.LT(this=column("quarter", "l"), expression=exp.Literal.string(quarter)))
+    )
+
+
+def received_cases(dataset: Dataset, quarter: str) -> exp.Query:
+    """(case_id) of the cases with a report of that period, whenever it came."""
+    late = late_reports(dataset).where(column("quarter", "d").eq(exp.Literal.string(quarter)))
+    return union_all(
+        [
+            exp.select(column("case_id", "i")).from_(
+                ingested_reports(dataset, [quarter]).subquery("i")
+            ),
+            exp.select(column("case_id", "l")).from_(late.subquery("l")),
+        ]
     )
 
 

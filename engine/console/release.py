@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # it brings matplotlib
     from srsql.engine.artifact.verify import Verified
     from srsql.engine.grouping.persons import Duplicates
     from srsql.engine.ingest import IngestedFile, IngestedPeriod
+    from srsql.engine.ingest.account import Compared
     from srsql.engine.measures import MeasureRow
     from srsql.engine.release.ids import LookedUp
     from srsql.engine.release.request import Range, Released
@@ -70,8 +71,24 @@ def ingested_lines(item: IngestedPeriod) -> Iterator[str]:
     for each in item.required:
         yield f"  {each.text}{' (--allow-incomplete)' if each.allowed else ''}"
     yield from (f"  warning: {text}" for text in item.warnings)
-    if item.deleted_cases:
+    if item.compared is not None:
+        yield from _compared_lines(item.compared, item.deleted_cases)
+    elif item.deleted_cases:
         yield f"  {item.deleted_cases:,} cases on the DELETED list"
+
+
+def _compared_lines(compared: Compared, withdrawn: int) -> Iterator[str]:
+    """What a dump changed."""
+    if compared.periods:
+        yield f"  {compared.new:,} reports of new periods: {', '.join(compared.periods)}"
+    yield (
+        f"  of periods that were loaded: {compared.late:,} new reports, {compared.changed:,} "
+        f"changed, {compared.unchanged:,} as they were"
+    )
+    if compared.vanished:
+        yield f"  {compared.vanished:,} known reports are gone: {withdrawn:,} cases are withdrawn"
+    if compared.withdrawn:
+        yield f"  {compared.withdrawn:,} cases that are withdrawn are in it, and stay withdrawn"
 
 
 def text_lines(file: IngestedFile) -> Iterator[str]:

@@ -31,7 +31,7 @@ WITHDRAWN = "deleted"
 """What the catalog calls the table of a list of withdrawn cases."""
 FALLBACK, OTHER = "fallback", "other period"
 """What the catalog calls values that were taken from another column, and records left out."""
-Status = Literal["loaded", "unchanged", "replaced"]
+Status = Literal["loaded", "unchanged", "replaced", "compared"]
 _JUDGED_ALONE_FROM = 1000
 """A table with this many records must keep below the reject rate by itself."""
 
@@ -72,6 +72,25 @@ class IngestedFile:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """What became of the reports of a dump of a cumulative source."""
+
+    periods: tuple[str, ...]
+    """That it loaded first."""
+    new: int
+    """Reports of these periods."""
+    late: int
+    """New reports of periods that were loaded before."""
+    changed: int
+    """Known reports with other values, whose new text is kept beside the old one."""
+    unchanged: int
+    vanished: int
+    """Known reports that it lacks."""
+    withdrawn: int
+    """Cases that are withdrawn, and in it; they stay withdrawn."""
+
+
+@dataclass(frozen=True)
 class IngestedPeriod:
     """What became of one period."""
 
@@ -84,6 +103,8 @@ class IngestedPeriod:
     """Tables in which each report must have a row, and some have none."""
     warnings: tuple[str, ...] = ()
     """What is far from the period before, or from the regulator's figures, when it was loaded."""
+    compared: Compared | None = None
+    """Of a dump of a cumulative source."""
 
 
 def count_loaded(
@@ -174,7 +195,13 @@ def count_fallbacks(
     return dict(zip(taken, map(int, found), strict=True))
 
 
-def count_orphans(warehouse: Warehouse, dataset: Dataset, declared: Table, quarter: str) -> int:
+def count_orphans(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    declared: Table,
+    quarter: str,
+    place: Place = raw_table,
+) -> int:
     """Records of a child table whose report is not in the period's report table.
 
     Args:
@@ -182,21 +209,22 @@ def count_orphans(warehouse: Warehouse, dataset: Dataset, declared: Table, quart
         dataset: names the report table and its id.
         declared: the child table.
         quarter: the period.
+        place: where its rows were loaded into.
     """
-    statement = orphans_statement(dataset, declared)
+    statement = orphans_statement(dataset, declared, place)
     return int(warehouse.value(statement, {"quarter": quarter}))
 
 
-def orphans_statement(dataset: Dataset, declared: Table) -> str:
+def orphans_statement(dataset: Dataset, declared: Table, place: Place = raw_table) -> str:
     """The number of records of a child table that have no report in the period $quarter."""
     period = exp.Parameter(this="quarter")
     report_ids = [column(dataset.report_id, side) for side in ("child", "report")]
     lines = exp.Distinct(expressions=[column(derived("line"), "child")])
     orphans = (
         exp.select(exp.Count(this=lines))
-        .from_(raw_table(dataset, declared.name, "child"))
+        .from_(place(dataset, declared.name, "child"))
         .join(
-            raw_table(dataset, dataset.report_table, "report"),
+            place(dataset, dataset.report_table, "report"),
             on=exp.and_(
                 exp.EQ(this=report_ids[0], expression=report_ids[1]),
                 exp.EQ(this=column("quarter", "report"), expression=period),

@@ -18,6 +18,7 @@ from typing import Self
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import relations
 from srsql.engine.ingest.account import IngestedPeriod
+from srsql.engine.ingest.cumulative import DumpIngestion
 from srsql.engine.ingest.period import IngestOptions, PeriodIngestion, explained
 from srsql.engine.ingest.sources import PeriodSource, find_sources
 from srsql.engine.lake.lake import lies_in_lake, need_place
@@ -72,7 +73,8 @@ def ingest(
             with explained("the source"):
                 source = stack.enter_context(opening)
             with explained(source.name):
-                run = PeriodIngestion(warehouse, dataset, source, options, tell)
+                kind = DumpIngestion if options.cumulative else PeriodIngestion
+                run = kind(warehouse, dataset, source, options, tell)
                 done.append(run.ingest(origin or dataset.name))
     return done
 
@@ -226,7 +228,10 @@ def _sources(
         if dataset.source.reader != "table":
             if not sources:
                 raise IngestError(f"dataset {dataset.name!r} is read from files: name them")
-            found = find_sources(sources, dataset, options.period, options.max_unpacked)
+            named = not (options.cumulative and dataset.source.row_period)
+            found = find_sources(
+                sources, dataset, options.period, options.max_unpacked, named=named
+            )
             return [nullcontext(source) for source in found]
         if sources:
             raise IngestError(

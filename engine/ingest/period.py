@@ -74,7 +74,7 @@ from srsql.engine.lake.lake import Change, changing
 from srsql.engine.lake.lake_rows import incoming_table
 from srsql.engine.store.statements import SPACES, query
 from srsql.engine.store.warehouse import Warehouse
-from srsql.schemas import Dataset
+from srsql.schemas import Dataset, Table
 from srsql.version import __version__
 
 
@@ -99,6 +99,11 @@ class IngestOptions:
     understood, 0 to 1; blank ones do not count."""
     allow_incomplete: bool = False
     """Reports may lack rows in tables in which each report must have one."""
+    cumulative: bool = False
+    """The source has everything anew, and is compared with what is loaded."""
+    max_vanished: float = 0.01
+    """The largest share of the known reports of its periods that a cumulative source may lack, 0 to
+    1."""
     lake: Path | None = None
     """The folder of the lake in which the raw rows are to lie, where the dataset is first ingested;
     None: where they lie, else in the file."""
@@ -138,6 +143,20 @@ def in_file_order(warehouse: Warehouse) -> Iterator[None]:
         warehouse.run("SET preserve_insertion_order = false")
 
 
+def need_no_dump(warehouse: Warehouse, dataset: Dataset, source: PeriodSource) -> None:
+    """Refuse a period of a cumulative source, whose rows no file alone has.
+
+    Raises:
+        IngestError: a dump brought something of the period.
+    """
+    asked = {"dataset": dataset.name, "quarter": source.quarter}
+    if warehouse.value(query("ingest/cumulative", "has_dump"), asked):
+        raise IngestError(
+            f"{source.quarter} of {dataset.name} is loaded from dumps of a cumulative source: "
+            f"ingest {source.name} with --cumulative"
+        )
+
+
 class _Loaded(NamedTuple):
     """What became of the records of one file."""
 
@@ -172,6 +191,7 @@ class PeriodIngestion:
         """Take in every file of the period, in one transaction, or change nothing."""
         loaded = self._loaded()
         if loaded is not None:
+            need_no_dump(self.warehouse, self.dataset, self.source)
             self.ingestion, sha256, name = loaded
             if sha256 == self.source.sha256:
                 if self.options.if_needed:  # the same files under another schema are not the same
@@ -350,7 +370,7 @@ class PeriodIngestion:
         rows, others, unknown, several = records.table, 0, 0, dataset.source.row_period is not None
         of_file = (warehouse, dataset, declared, places)
         if several:
-            records, others = keep_period(*of_file, records, (key.file, key.quarter))
+            records, others = keep_period(*of_file, records, (key.file, self._kept_period()))
         rejects.judge(warehouse, dataset, declared, places, records)
         if several:
             reject_unknown(*of_file, records)
@@ -361,6 +381,7 @@ class PeriodIngestion:
         if spreads(dataset, declared):
             asked = (key.quarter, rows, self.place)
             warehouse.run(rejects.without_report_statement(dataset, declared, places, *asked))
+        self._judged(declared, places)
         if declared.key:
             warehouse.run(query("ingest/rejects", "without_text"))
         if several:
@@ -382,6 +403,13 @@ class PeriodIngestion:
         drop_records(warehouse, rows)
         drop_temporary(warehouse, REJECTED)
         return _Loaded(records.count, loaded, tuple(columns), cleaned, taken, others, unknown)
+
+    def _kept_period(self) -> str | None:
+        """The period of which a file that holds several is read; None: every one."""
+        return self.source.quarter
+
+    def _judged(self, declared: Table, places: Mapping[str, int]) -> None:
+        """Called when it is known which records of a file cannot be loaded."""
 
     def _withdrawn_cases(self, extracted: ExtractedFile, key: FileKey) -> tuple[int, int]:
         """Take in a list of withdrawn cases; how many lines it has, and how many are case ids."""

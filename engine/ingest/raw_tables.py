@@ -27,7 +27,6 @@ from srsql.engine.ingest import units
 from srsql.engine.ingest.cells import key_beginning, raw_value, spreads
 from srsql.engine.ingest.records import (
     SPLIT_LINE,
-    call,
     is_null,
     known,
     text_of,

@@ -55,7 +55,7 @@ def keep_period(
     declared: Table,
     places: Places,
     records: RecordTable,
-    asked: tuple[str, str],
+    asked: tuple[str, str | None],
 ) -> tuple[RecordTable, int]:
     """Leave the records of other periods out.
 
@@ -65,7 +65,7 @@ def keep_period(
         declared: the table that the file fills.
         places: where its columns are in the file.
         records: the records of the file.
-        asked: the name of the file, and the label of the period.
+        asked: the name of the file, and the label of the period; None: no record is left out.
 
     Returns:
         The records that are left, and how many were left out. ``PERIOD_TEXT`` says which of them
@@ -82,7 +82,7 @@ def keep_period(
         raise IngestError(f"{file}: no column {told.column}, which tells periods: get another file")
     text = _key(dataset, declared, places, told)
     rule = {"rule": told.kind, "ends": SPACES, "integer": dataset.id_type == "integer"}
-    if of_reports and len(dataset.tables) > 1:
+    if of_reports and (len(dataset.tables) > 1 or label is None):
         report = _report_ids(dataset, declared, places)
         _fill(warehouse, records, [exp.alias_(text, "text"), exp.alias_(report, "report")])
         warehouse.run_step("ingest/report_labels", rule)
@@ -204,7 +204,7 @@ def _unknown(records: RecordTable, text: exp.Expression) -> exp.Select:
     return _with_texts(records, text).where(exp.or_(known(column("fault", "r")), exp.not_(told)))
 
 
-def _need_rows(warehouse: Warehouse, told: RowPeriod, file: str, label: str) -> None:
+def _need_rows(warehouse: Warehouse, told: RowPeriod, file: str, label: str | None) -> None:
     """Refuse a period that no report is of."""
     if warehouse.value(query("ingest/relations", "any_known")):
         return
@@ -212,6 +212,6 @@ def _need_rows(warehouse: Warehouse, told: RowPeriod, file: str, label: str) -> 
     labels = [each for (each,) in warehouse.rows(query("ingest/relations", "labels"), rule)]
     have = f"{labels[0]} to {labels[-1]} ({len(labels)})" if labels else "none"
     raise IngestError(
-        f"{file}: no rows of {label} by its column {told.column} (periods it tells: {have}): give "
-        "one of them with --period, or mend key source.period"
+        f"{file}: no rows of {label or 'any period'} by its column {told.column} (periods it "
+        f"tells: {have}): give one of them with --period, or mend key source.period"
     )

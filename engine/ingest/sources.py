@@ -175,6 +175,8 @@ def find_sources(
     dataset: Dataset,
     period: str | None,
     max_unpacked: str | None = None,
+    *,
+    named: bool = True,
 ) -> list[PeriodSource]:
     """The periods at ``paths``.
 
@@ -183,6 +185,8 @@ def find_sources(
         dataset: declares which files belong to it.
         period: the label of the period where no file name has it.
         max_unpacked: what the files of a zip may take (see ``most_unpacked``).
+        named: a source without a period by its name is refused; else it has its own name for one,
+            since its rows tell theirs.
 
     Returns:
         One source for each period, in the order of ``paths``.
@@ -195,7 +199,8 @@ def find_sources(
     expanded = [entry for path in paths for entry in _expand(Path(path), dataset)]
     found: dict[str, PeriodSource] = {}
     for path in expanded:
-        source = _bounded(_source(path, dataset, period), path, max_unpacked)
+        usual = None if named else _text(path.stem)
+        source = _bounded(_source(path, dataset, period, usual), path, max_unpacked)
         other = found.setdefault(source.quarter, source)
         if other is not source:
             raise IngestError(
@@ -280,7 +285,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
         yield from (Path(place) / name for name in names)
 
 
-def _source(path: Path, dataset: Dataset, period: str | None) -> PeriodSource:
+def _source(path: Path, dataset: Dataset, period: str | None, usual: str | None) -> PeriodSource:
     if path.is_dir():
         members = _matched(_directory(path), dataset)
     elif path.suffix.lower() == ".zip" or _is_zip(path):
@@ -295,7 +300,7 @@ def _source(path: Path, dataset: Dataset, period: str | None) -> PeriodSource:
     if path.is_dir():
         for member in members:
             _need_source(member.path, path)
-    quarter = _quarter(path, members, dataset, period)
+    quarter = _quarter(path, members, dataset, period, usual)
     return PeriodSource(
         _text(path.name), quarter, _digest(path, members), _choose(path, members, dataset)
     )
@@ -384,7 +389,9 @@ def _choose(path: Path, members: list[Member], dataset: Dataset) -> tuple[Member
     return (*chosen, *(m for m in members if m.table is None))
 
 
-def _quarter(path: Path, members: list[Member], dataset: Dataset, period: str | None) -> str:
+def _quarter(
+    path: Path, members: list[Member], dataset: Dataset, period: str | None, usual: str | None
+) -> str:
     labels = {label: m.base for m in members if (label := _label(m.base, dataset)) is not None}
     if len(labels) > 1:
         (one, file), (two, other) = list(labels.items())[:2]
@@ -406,6 +413,8 @@ def _quarter(path: Path, members: list[Member], dataset: Dataset, period: str | 
             return given
         raise IngestError(f"{path.name} is {label} by its file names, not {given}")
     if given is None and label is None:
+        if usual is not None:
+            return usual
         if len(weeks) != 1:
             raise IngestError(f"{path.name}: no period in its file names: give it with --period")
         return weeks.pop()

@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
+from srsql.engine.catalog.datasets import registered_dataset
+from srsql.engine.catalog.late import has_late
 from srsql.engine.catalog.layout import OF_RELEASE, SHAPES
 from srsql.engine.catalog.releases import (
     Release,
@@ -19,6 +21,7 @@ from srsql.engine.grouping.perturbation import budgets
 from srsql.engine.lake.lake import lake_info
 from srsql.engine.models import MODELS
 from srsql.engine.models.base import GroupingModel
+from srsql.engine.release.features.late import late_pending
 from srsql.engine.release.request import Request
 from srsql.engine.release.series_commands import chosen_text, every_series
 from srsql.engine.shapes import series_shape
@@ -279,6 +282,11 @@ def status(warehouse: Warehouse, *, every_run: bool = False) -> Status:
             query("release/status", "delays")
         )
     }
+    late = {
+        (one.dataset, one.series): _late_line(warehouse, one.dataset, one.series)
+        for one in every_series(warehouse)
+        if has_late(warehouse, one.dataset)
+    }
     return Status(
         path=str(warehouse.path) if warehouse.path else None,
         bytes_on_disk=size,
@@ -307,6 +315,7 @@ def status(warehouse: Warehouse, *, every_run: bool = False) -> Status:
                 "parameters": chosen_text(one.parameters),
                 "gaps": "; ".join(one.gaps),
                 **({"waiting": delays.get((one.dataset, one.series), "")} if delays else {}),
+                **({"late": late.get((one.dataset, one.series), "")} if late else {}),
             }
             for one in every_series(warehouse)
         ],
@@ -319,6 +328,16 @@ def status(warehouse: Warehouse, *, every_run: bool = False) -> Status:
             )
         ],
         lake=None if (lake := lake_info(warehouse)) is None else asdict(lake),
+    )
+
+
+def _late_line(warehouse: Warehouse, dataset: str, series: str) -> str:
+    """What came late and no release of a series has."""
+    declared = registered_dataset(warehouse, dataset)
+    cases, versions = late_pending(warehouse, declared, series)
+    return (
+        f"{cases:,} cases came late and wait for the next release; {versions:,} late reports of "
+        "released cases wait for another report of their case"
     )
 
 

@@ -29,12 +29,14 @@ STEPS: dict[int, tuple[str, ...]] = {
     9: (),
     10: (),
     11: ("warehouse/layout_11_to_12_keys",),
+    12: (),
 }
 """From a layout to the next one, in their order; tables that it adds empty are made when the
 warehouse is opened (layout 7: ``srsql.verdict`` and ``srsql.verdict_group``; layout 8: the tables
  of a lake; layout 10: those of suspected duplicates; layout 11: ``srsql.waiting``
 and ``srsql.taken_case``; layout 12: ``srsql.ingested_column``, ``srsql.ingested_text``,
-``srsql.required_table``, ``srsql.dataset_key`` and ``srsql.release_key``)."""
+``srsql.required_table``, ``srsql.dataset_key`` and ``srsql.release_key``; layout 13:
+``srsql.ingested_count`` and ``srsql.dump_period``)."""
 RENAMED = {
     ("srsql", "trait"): ("srsql", "case_flag"),
     ("srsql", "promise"): ("srsql", "defended_attack"),

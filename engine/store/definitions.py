@@ -34,7 +34,7 @@ from srsql.udfs.caches import cache_folder
 from srsql.udfs.register import register_udfs
 from srsql.version import __version__
 
-LAYOUT = 12
+LAYOUT = 13
 CATALOG_FILES = (
     "waiting.sql",
     "catalog.sql",

@@ -1,4 +1,5 @@
--- Checks of a series that holds cases back; they share nothing with what makes it.
+-- Checks of a series that holds cases back, or takes late ones; they share nothing with what makes
+-- it.
 
 -- What:    every case that waits is withheld in the release, in no group of it, and has not waited
 --          as many periods as a case may; nobody who waited through the release before is in
@@ -77,11 +78,12 @@ FROM figures AS f;
 --          rows have a report of every case that waits in the period since which it does, so that
 --          it does not wait longer than is told; or they had one when a release withheld the case
 --          there, and what replaced the source of that period has none.
--- Inputs:  raw_of(case_id, quarter): the raw reports, as they were ingested; shown_of(case_id): the
+-- Inputs:  raw_of(case_id, quarter): the raw reports, as they were ingested; late_of(case_id,
+--          quarter): those that came after their period was loaded; shown_of(case_id): the
 --          originals behind the released rows; of_release.
 -- Outputs: one uniform row over the cases that wait.
 -- Source:  docs/decisions.md, D390 and D392.
-CREATE OR REPLACE MACRO srsql.check_waiting_rows(raw_of, shown_of, of_release) AS TABLE
+CREATE OR REPLACE MACRO srsql.check_waiting_rows(raw_of, late_of, shown_of, of_release) AS TABLE
 WITH
 reported AS (SELECT DISTINCT r.case_id, r.quarter FROM query_table(raw_of) AS r),
 
@@ -107,7 +109,12 @@ replaced AS (
 judged AS (
     SELECT
         w.case_id IN (SELECT s.case_id::VARCHAR FROM query_table(shown_of) AS s) AS is_shown,
-        r.case_id IS NOT NULL OR g.case_id IS NOT NULL AS is_reported
+        r.case_id IS NOT NULL
+        OR g.case_id IS NOT NULL
+        OR EXISTS (
+            SELECT 1 FROM query_table(late_of) AS l
+            WHERE l.case_id = w.case_id AND l.quarter <= w.since
+        ) AS is_reported
     FROM srsql.waiting AS w
     LEFT JOIN reported AS r ON w.case_id = r.case_id AND w.since = r.quarter
     LEFT JOIN replaced AS g ON w.case_id = g.case_id AND w.since = g.quarter
@@ -146,14 +153,121 @@ FROM srsql.waiting AS w
 INNER JOIN earlier AS e ON w.release_id = e.release_id
 WHERE e.quarter = (SELECT max(l.quarter) FROM earlier AS l);
 
+-- What:    the cases of a release that are in no release of its series of an earlier period, and of
+--          which reports came late: when a release of the period that received them was out.
+-- Inputs:  late_of(case_id, quarter): the reports that came after their period was loaded, as they
+--          were ingested; of_release.
+-- Outputs: case_id, since: the first period of these reports; distinct.
+-- Source:  SPEC section 22 (cumulative sources).
+CREATE OR REPLACE MACRO srsql.late_before(late_of, of_release) AS TABLE
+WITH
+earlier AS (SELECT b.* FROM srsql.exposed_before(of_release) AS b),
+
+late AS (
+    SELECT m.case_id, min(l.quarter) AS since
+    FROM srsql.member AS m
+    INNER JOIN query_table(late_of) AS l ON m.case_id = l.case_id
+    WHERE m.release_id = of_release AND l.quarter IN (SELECT e.quarter FROM earlier AS e)
+    GROUP BY m.case_id
+)
+
+SELECT l.case_id, l.since
+FROM late AS l
+WHERE
+    l.case_id NOT IN (
+        SELECT b.case_id
+        FROM srsql.member AS b
+        SEMI JOIN earlier AS e ON b.release_id = e.release_id
+    );
+
+-- What:    a report that came when its period was out stands in the release only where it may. A
+--          release of its period is out. Its case is in no release of another period, or it has a
+--          report of the release's own period. No earlier version of the release lacks the case.
+--          The ids of the series are not those of the source, whose order tells when it came.
+-- Inputs:  late_of(report_id, case_id, quarter): the released reports that came after their period
+--          was loaded, of periods before that of the release; own_of(case_id): the cases with a
+--          report that was received in the period of the release; of_release.
+-- Outputs: one uniform row over these reports.
+-- Source:  SPEC section 22 (cumulative sources).
+CREATE OR REPLACE MACRO srsql.check_late(late_of, own_of, of_release) AS TABLE
+WITH
+own AS (
+    SELECT r.dataset, r.series, r.quarter, s.ids
+    FROM srsql.release AS r
+    INNER JOIN srsql.series AS s ON r.dataset = s.dataset AND r.series = s.series
+    WHERE r.release_id = of_release
+),
+
+others AS (
+    SELECT e.release_id, e.quarter
+    FROM srsql.exposed_release AS e
+    INNER JOIN own AS o ON e.dataset = o.dataset AND e.series = o.series
+    WHERE e.release_id <> of_release
+),
+
+elsewhere AS (
+    SELECT DISTINCT m.case_id
+    FROM srsql.member AS m
+    INNER JOIN others AS t ON m.release_id = t.release_id
+    CROSS JOIN own AS o
+    WHERE t.quarter <> o.quarter
+),
+
+versions AS (
+    SELECT t.release_id
+    FROM others AS t
+    INNER JOIN own AS o ON t.quarter = o.quarter
+    WHERE t.release_id < of_release
+),
+
+lacking AS (
+    SELECT DISTINCT l.case_id
+    FROM query_table(late_of) AS l
+    CROSS JOIN versions AS v
+    WHERE
+        NOT EXISTS (
+            SELECT 1 FROM srsql.member AS m
+            WHERE m.release_id = v.release_id AND m.case_id = l.case_id
+        )
+        AND NOT EXISTS (
+            SELECT 1 FROM srsql.withheld AS w
+            WHERE w.release_id = v.release_id AND w.case_id = l.case_id
+        )
+),
+
+judged AS (
+    SELECT
+        l.report_id,
+        o.ids = 'original'
+        OR l.quarter NOT IN (SELECT t.quarter FROM others AS t)
+        OR l.case_id IN (SELECT k.case_id FROM lacking AS k)
+        OR (
+            l.case_id IN (SELECT e.case_id FROM elsewhere AS e)
+            AND l.case_id NOT IN (SELECT c.case_id FROM query_table(own_of) AS c)
+        ) AS is_wrong
+    FROM query_table(late_of) AS l
+    CROSS JOIN own AS o
+),
+
+figures AS (
+    SELECT
+        count(DISTINCT j.report_id) FILTER (WHERE j.is_wrong) AS wrong,
+        count(DISTINCT j.report_id) AS reports
+    FROM judged AS j
+)
+
+SELECT unnest(srsql.check_row(of_release, 'check_late', 'reports', f.wrong, f.reports, 0))
+FROM figures AS f;
+
 -- What:    whoever knows the first period of the reports of a case, and so that it waited until
---          this release, rules out those of its group that were released meanwhile: k cases are
---          left, and of them no value is more frequent than its threshold. Where persons are
---          counted, the same of them, who are ruled out by any of their cases.
--- Inputs:  unit: 'case' or 'person' (see srsql.counted_units); of_release.
--- Outputs: one uniform row over groups and the periods from which some member waited.
--- Source:  SPEC section 9 (attacks on a series); docs/decisions.md, D382, D391 and D392.
-CREATE OR REPLACE MACRO srsql.check_delay(unit, of_release) AS TABLE
+--          this release, or that they came late, rules out those of its group that were released
+--          meanwhile: k cases are left, and of them no value is more frequent than its threshold.
+--          Where persons are counted, the same of them, who are ruled out by any of their cases.
+-- Inputs:  unit: 'case' or 'person' (see srsql.counted_units); late_of(case_id, quarter): the
+--          reports that came after their period was loaded, as they were ingested; of_release.
+-- Outputs: one uniform row over groups and the periods from which some member waited, or was late.
+-- Source:  SPEC section 9 (attacks on a series), section 22; docs/decisions.md, D382, D391, D392.
+CREATE OR REPLACE MACRO srsql.check_delay(unit, late_of, of_release) AS TABLE
 WITH
 own AS (SELECT r.* FROM srsql.release AS r WHERE r.release_id = of_release),
 
@@ -174,10 +288,16 @@ members AS MATERIALIZED (
     WHERE m.release_id = of_release
 ),
 
+known_since AS MATERIALIZED (
+    SELECT b.case_id, b.since FROM srsql.waited_before(of_release) AS b
+    UNION
+    SELECT l.case_id, l.since FROM srsql.late_before(late_of, of_release) AS l
+),
+
 windows AS MATERIALIZED (
     SELECT DISTINCT m.group_id, w.since
     FROM members AS m
-    INNER JOIN srsql.waited_before(of_release) AS w ON m.case_id = w.case_id
+    INNER JOIN known_since AS w ON m.case_id = w.case_id
 ),
 
 -- By any case that is counted with one here, also one that this release does not have.

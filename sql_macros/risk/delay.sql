@@ -1,10 +1,10 @@
--- What holding cases back did to a release, and what whoever knows of it can rule out.
+-- What cases that waited or came late did to a release, and what whoever knows of it rules out.
 
 -- What:    how long cases waited, how many wait, and what the periods of the reports tell.
 -- Inputs:  of_release.
--- Outputs: uniform rows; none where no case of the series was held back.
+-- Outputs: uniform rows; none where no case of the series was held back, and none came late.
 --          delay: scope 'median' and '95 %': ratio is that quantile of the periods that released
---          cases waited, violating how many waited at all.
+--          cases waited, or came late by; violating how many did so at all.
 --          waiting: scope 'cases': the cases of the period that wait, of all that are not deleted.
 --          known_report_period: scope 'groups': groups of which some members are fewer than k who
 --          have the same first period. An attacker who knows that period of every case cannot tell
@@ -29,7 +29,8 @@ held AS (
             SELECT count(*) FROM srsql.withheld AS w
             WHERE w.release_id = of_release AND w.case_no IS NOT NULL
         ) AS withheld,
-        (SELECT count(*) FROM srsql.taken_in(of_release)) AS taken_in
+        (SELECT count(*) FROM srsql.taken_in(of_release)) AS taken_in,
+        (SELECT count(*) FROM srsql.came_late(of_release)) AS late
 ),
 
 classes AS (
@@ -91,4 +92,4 @@ SELECT
 FROM figures AS f
 CROSS JOIN held AS h
 CROSS JOIN own AS o
-WHERE o.holds_back OR h.waiting > 0 OR h.taken_in > 0;
+WHERE o.holds_back OR h.waiting > 0 OR h.taken_in > 0 OR h.late > 0;

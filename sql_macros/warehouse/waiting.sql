@@ -1,5 +1,7 @@
--- The hold-back pool of a series: cases that a release withholds for want of a group wait, and
--- their reports are among those of the next period that the series releases.
+-- Cases whose reports are released in a later period than they came in. The hold-back pool of a
+-- series: cases that a release withholds for want of a group wait, and their reports are among
+-- those of the next period that the series releases. Late arrivals: reports that a dump brought
+-- when their period was out.
 
 -- What:    how many periods lie between two of a series: by their calendar, else by how many of the
 --          series' own periods do.
@@ -79,10 +81,81 @@ INNER JOIN srsql.replaced_case AS c
     ON r.dataset = c.dataset AND t.case_id = c.case_id AND c.quarter >= t.since
 WHERE c.change = 'absent' AND r.quarter > c.quarter;
 
--- What:    how long the cases of a release waited.
+-- What:    the cases of a release of which reports came late, when their period was out: no earlier
+--          period of the series has them.
 -- Inputs:  of_release.
--- Outputs: case_no, case_id, group_id, since: the first period that reports it and was waiting;
---          delay: periods from there to the release (0: it did not wait).
+-- Outputs: case_id, since: the first period of these reports.
+-- Source:  SPEC section 22 (cumulative sources).
+CREATE OR REPLACE MACRO srsql.came_late(of_release) AS TABLE
+SELECT t.case_id, min(t.quarter) AS since
+FROM srsql.taken_case AS t
+INNER JOIN srsql.release AS own ON t.release_id = own.release_id
+INNER JOIN srsql.dump_period AS d
+    ON own.dataset = d.dataset AND t.quarter = d.quarter AND t.ingestion_id = d.ingestion_id
+WHERE
+    own.release_id = of_release
+    AND t.quarter < own.quarter
+    AND d.label IS NOT NULL
+    AND NOT EXISTS (
+        SELECT 1
+        FROM srsql.member AS m
+        INNER JOIN srsql.exposed_release AS e ON m.release_id = e.release_id
+        WHERE
+            e.dataset = own.dataset
+            AND e.series = own.series
+            AND e.quarter < own.quarter
+            AND m.case_id = t.case_id
+    )
+GROUP BY t.case_id;
+
+-- What:    under which period a series shows the reports that dumps brought late: that of the
+--          release that took them; their own, as long as no release of it is out; of those that no
+--          release took yet there is no row.
+-- Inputs:  late_row(report_id, case_id, quarter, ingestion_id, label): the late reports of the
+--          dataset; of_dataset, of_series; own_release: a draft, or the release that is being made,
+--          which counts as if it were out (NULL: none).
+-- Outputs: report_id, label, quarter: its own period; batch: the period under which it is shown, by
+--          the newest dump that goes there.
+-- Source:  SPEC section 22 (cumulative sources).
+CREATE OR REPLACE MACRO srsql.late_places(late_row, of_dataset, of_series, own_release) AS TABLE
+WITH
+known AS (
+    SELECT r.release_id, r.quarter
+    FROM srsql.release AS r
+    WHERE
+        r.dataset = of_dataset
+        AND r.series = of_series
+        AND (r.status <> 'draft' OR coalesce(r.release_id = own_release, false))
+),
+
+taken AS (
+    SELECT DISTINCT t.case_id, t.quarter, t.ingestion_id, k.quarter AS batch
+    FROM srsql.taken_case AS t
+    INNER JOIN known AS k ON t.release_id = k.release_id
+),
+
+placed AS (
+    SELECT l.report_id, l.label, l.quarter, l.ingestion_id, t.batch
+    FROM query_table(late_row) AS l
+    INNER JOIN taken AS t
+        ON
+            l.case_id = t.case_id
+            AND l.quarter = t.quarter
+            AND l.ingestion_id = t.ingestion_id
+    UNION ALL
+    SELECT l.report_id, l.label, l.quarter, l.ingestion_id, l.quarter AS batch
+    FROM query_table(late_row) AS l
+    WHERE l.quarter NOT IN (SELECT k.quarter FROM known AS k)
+)
+
+SELECT p.report_id, p.label, p.quarter, p.batch
+FROM placed AS p
+QUALIFY row_number() OVER (PARTITION BY p.report_id, p.batch ORDER BY p.ingestion_id DESC) = 1;
+
+-- What:    how long the cases of a release waited, or how late their reports came.
+-- Inputs:  of_release.
+-- Outputs: case_no, case_id, group_id, since: the first period that reports it and was waiting, or
+--          out already; delay: periods from there to the release (0: it did not wait).
 CREATE OR REPLACE MACRO srsql.member_delays(of_release) AS TABLE
 WITH periods AS (
     SELECT own.quarter, list(DISTINCT r.quarter) AS labels
@@ -96,11 +169,13 @@ SELECT
     m.case_no,
     m.case_id,
     m.group_id,
-    coalesce(t.since, p.quarter) AS since,
+    coalesce(least(t.since, l.since), p.quarter) AS since,
     CASE
-        WHEN t.since IS NULL THEN 0 ELSE srsql.periods_apart(t.since, p.quarter, p.labels)
+        WHEN coalesce(t.since, l.since) IS NULL THEN 0
+        ELSE srsql.periods_apart(least(t.since, l.since), p.quarter, p.labels)
     END AS delay
 FROM srsql.member AS m
 CROSS JOIN periods AS p
 LEFT JOIN srsql.taken_in(of_release) AS t ON m.case_id = t.case_id
+LEFT JOIN srsql.came_late(of_release) AS l ON m.case_id = l.case_id
 WHERE m.release_id = of_release;

@@ -62,7 +62,8 @@ def test_narratives_hold_line_ends_doubled_quotes_and_cp1252(
     )
     result = take(vaers(data), dataset="vaers")
     report = result.files[0]
-    assert (report.records, report.loaded, report.rejected, report.repaired) == (5, 4, 1, 2)
+    assert (report.records, report.loaded, report.rejected, report.repaired) == (5, 4, 1, 0)
+    assert report.encoding == "cp1252"
     assert report.cleaned == {"symptom_text": 1}
     assert warehouse.rows(
         "SELECT vaers_id, srsql_line, symptom_text, srsql_age, srsql_state FROM raw_vaers.demo"
@@ -102,8 +103,35 @@ def test_a_quote_that_is_never_closed_costs_its_own_line_and_no_other(take: Take
     assert result.files[0].reasons == {"a quote is opened and never closed": 1}
 
 
-def test_the_period_is_the_year_of_the_file_names(take: Take) -> None:
-    assert take(vaers(HEADER, "NonDomestic"), dataset="vaers").quarter == "NonDomestic"
+@pytest.mark.slow
+def test_the_period_is_the_year_in_which_a_report_came(take: Take, warehouse: Warehouse) -> None:
+    dated = "VAERS_ID,RECVDATE,STATE,AGE_YRS,CAGE_YR,SEX\n"
+    rows = "1,01/05/2004,CT,,41,F\n2,12/31/2003,CT,42,,F\n3,02/28/2004,QM,43,41,M\n"
+    result = take(vaers(dated + rows), dataset="vaers")
+    report = result.files[0]
+    assert (result.quarter, report.loaded, report.other_periods) == ("2004", 2, 1)
+    assert report.fallbacks == {"age_yrs": 1}
+    assert report.reasons == {}
+    found = "SELECT vaers_id, srsql_age, srsql_state FROM raw_vaers.demo ORDER BY ALL"
+    assert warehouse.rows(found) == [(1, 41, "CT"), (3, 43, None)]
+
+
+@pytest.mark.slow
+def test_foreign_reports_are_a_dataset_of_their_own(take: Take) -> None:
+    foreign = vaers(HEADER + "1,CT,1,F,x\n", "NonDomestic")
+    with pytest.raises(
+        IngestError, match="looks like VAERS_NONDOMESTIC: give --dataset vaers_nond"
+    ):
+        take(foreign, dataset="vaers")
+    taken = take(foreign, dataset="vaers_nondomestic", cumulative=True)
+    assert taken.compared is not None
+    assert taken.compared.periods == ("2021",)
+
+
+def test_bytes_that_the_encoding_of_vaers_has_not_are_refused(take: Take) -> None:
+    garbled = HEADER.encode() + b"1,CT,1,F,\x81\x8d\n" * 3
+    with pytest.raises(IngestError, match=r"3 of 4 lines \(75.0%\) are not cp1252"):
+        take(vaers(garbled), dataset="vaers", max_reject_rate=0.01)
 
 
 @pytest.mark.parametrize("reader", ["csv", "parquet"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -44,11 +45,24 @@ def lines(*texts: str) -> str:
 
 
 def vaers(data: str | bytes, year: str = "2004") -> dict[str, str | bytes]:
+    """A year; where the reports have no date of receipt they get one, in front."""
+    if isinstance(data, bytes):
+        data = data.decode("latin-1")
+        return vaers(data, year) | {f"{year}VAERSDATA.csv": _received(data, year).encode("latin-1")}
+    data = _received(data, year)
     return {
         f"{year}VAERSDATA.csv": data,
         f"{year}VAERSVAX.csv": "VAERS_ID,VAX_TYPE,VAX_NAME\n1,FLU,FLU (FLUZONE)\n",
         f"{year}VAERSSYMPTOMS.csv": "VAERS_ID,SYMPTOM1,SYMPTOMVERSION1,SYMPTOM2\n1,Pain,9.1,Rash\n",
     }
+
+
+def _received(data: str, year: str) -> str:
+    if "RECVDATE" in data.partition("\n")[0].upper():
+        return data
+    day = f"01/05/{year}" if year.isdigit() else "01/05/2021"
+    dated = re.sub(r"(?m)^(?=\d+(,|\r?$))", f"{day},", data)
+    return re.sub("(?=VAERS_ID)", "RECVDATE,", dated, count=1)
 
 
 def pack(path: Path, files: dict[str, str | bytes]) -> Path:

@@ -82,8 +82,12 @@ class Kind:
 
     def dataset(self, folder: Path) -> Dataset:
         """How it is declared."""
-        if self.name in ("faers", "vaers"):
+        if self.name == "faers":
             return load_dataset(self.name)
+        if self.name == "vaers":  # by the names of its files: the records are no dates' affair
+            own = load_dataset(self.name)
+            source = own.source.model_copy(update={"period": "label", "encoding": None})
+            return own.model_copy(update={"source": source})
         text = OWN.replace("TYPE", "integer" if self.integer else "text")
         return parse_dataset(text.replace("MARK", self.delimiter.replace("\t", "\\t")), folder)
 
@@ -96,7 +100,7 @@ class Kind:
         if self.name == "faers":
             return faers(f"{year % 100:02}Q1", demo=text)
         if self.name == "vaers":
-            return vaers(text, str(year))
+            return vaers(text, str(year)) | {f"{year}VAERSDATA.csv": text}
         return {"rep.csv": text}
 
     def row(self, rng: random.Random, number: int) -> tuple[str, ...]:

@@ -244,7 +244,7 @@ def _promise_faults(manifest: Manifest) -> list[str]:
         guarantee = extended(guarantee)
         faults += [] if possible else [fault]
     faults += _person_faults(manifest)
-    faults += _pool_faults(manifest)
+    faults += _pool_faults(manifest) + _late_faults(manifest)
     if written_here(manifest) and manifest.guarantee != guarantee:
         faults.append(f"the guarantee is not that of {manifest.model} with these parameters")
     return faults
@@ -321,6 +321,18 @@ def _person_faults(manifest: Manifest) -> list[str]:
         for at, count in least.items()
         if at >= float(str(match)) and count != manifest.k
     ]
+
+
+def _late_faults(manifest: Manifest) -> list[str]:
+    """What is claimed of cases that came late and cannot be true."""
+    told = manifest.parameters.get("late_cases")
+    if told is None or told == f"fewer than {manifest.k}":
+        return []
+    text = str(told)
+    released = manifest.counts.released_cases
+    if text.isdecimal() and manifest.k <= int(text) <= released:
+        return []
+    return [f"late_cases is {told!r}, of {released} cases that are released by k = {manifest.k}"]
 
 
 def _pool_faults(manifest: Manifest) -> list[str]:

@@ -284,7 +284,7 @@ class TableStatements:
         shown = normalized(text_of(str(self.file.suppressed)))
         ends = {place for c in self.roles.qids for place in (c.low, c.high) if place}
         alike = [normalized(field_at(place)).eq(shown.copy()) for place in sorted(ends)]
-        return call("coalesce", exp.and_(*alike), exp.false())
+        return exp.Coalesce(this=exp.and_(*alike), expressions=[exp.false()])
 
     def rows(self) -> str:
         """``..._row`` from ``..._parsed``."""

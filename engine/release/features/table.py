@@ -8,6 +8,7 @@ from __future__ import annotations
 from srsql.engine.errors import ReleaseError
 from srsql.engine.release.features.feature import Asked, Feature
 from srsql.engine.release.features.hold_back import HOLD_BACK
+from srsql.engine.release.features.late import LATE
 from srsql.engine.release.features.optional_columns import COLUMNS
 from srsql.engine.release.features.persons import PERSONS
 from srsql.engine.release.features.qid_sets import SETS
@@ -21,6 +22,7 @@ FEATURES: tuple[Feature, ...] = (
     TERMS,
     WHOLE_ROWS,
     HOLD_BACK,
+    LATE,
     SUPPRESSION,
     SETS,
     COLUMNS,

@@ -8,9 +8,12 @@ from srsql.engine.grouping.history import HistoryRule, cover_history, make_feasi
 from srsql.engine.grouping.patterns import Grouping
 from srsql.engine.grouping.suppression import find_losable, keep_suppressed
 from srsql.engine.grouping.thresholds import apply_theta, check_called
+from srsql.engine.release.features.late import TOPIC as LATE_TOPIC
+from srsql.engine.release.features.late import shows_late
 from srsql.engine.release.request import Request
 from srsql.engine.release.stages.carrying import buckets_carrier
 from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
+from srsql.engine.store.statements import query
 
 
 def merge_cases(request: Request, made: Made) -> Tables:
@@ -52,6 +55,16 @@ def look_around(request: Request, made: Made) -> Tables:
     return handed_on(HISTORY.writes)
 
 
+def withhold_late(request: Request, made: Made) -> Tables:
+    """Withhold cases that came late where the release would tell which ones did."""
+    current = made.current
+    if not shows_late(made.series, current.visible_dataset):
+        own = {"release_id": current.release_id}
+        current.warehouse.run(query(LATE_TOPIC, "withhold_late"), own)
+        current.warehouse.run(query(LATE_TOPIC, "leave_late"))
+    return {}
+
+
 def find_what_may_be_lost(request: Request, made: Made) -> Tables:
     """Find the values that may be suppressed at all."""
     made.suppression = request.suppression(made.draw, made.weight_scale)
@@ -67,6 +80,13 @@ HISTORY = Stage(
     look_around,
     reads="attribute box case case_report case_term node report_value symptoms term unit word",
     writes="appearance bounded grouped profile role suggested suppressed withheld",
+)
+LATE_WITHHELD = Stage(
+    "history",
+    "Cases that came after their period was released are withheld where ids or columns would tell "
+    "which ones did.",
+    withhold_late,
+    reads="case profile unit withheld",
 )
 LOSABLE = Stage(
     "history",

@@ -12,6 +12,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping import suppression
 from srsql.engine.lake.lake import need_periods
 from srsql.engine.release.features.feature import InSeries, OnDataset, OnShown, WithIds
+from srsql.engine.release.features.late import take_late
 from srsql.engine.release.features.optional_columns import with_optional
 from srsql.engine.release.features.table import refuse
 from srsql.engine.release.memory import need_consent_to_change, standing_release
@@ -101,6 +102,7 @@ def open_release(warehouse: Warehouse, opened: Opened) -> tuple[Release, Series]
     current = register(
         warehouse, dataset, opened.visible_dataset, request, series, opened.ingestion_id
     )
+    take_late(current, series)
     return taking_in(current), series
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from srsql.engine.catalog.releases import NOT_IDS
 from srsql.engine.catalog.series import create_views, gaps
 from srsql.engine.models.base import promise_by
+from srsql.engine.release.features.late import late_facts
 from srsql.engine.release.features.optional_columns import optional_facts
 from srsql.engine.release.features.qid_sets import set_facts
 from srsql.engine.release.manifest import (
@@ -93,7 +94,7 @@ def _facts(request: Request, made: Made, parameters: Parameters) -> dict[str, st
     facts |= made.units.public(perturbs=model.perturbs_values)
     facts |= request.unit.told(promise_by(request.unit.name, model.guarantee))
     facts[RELEASE_DATE] = request.date
-    facts |= made.pool[0]
+    facts |= {**made.pool[0], **late_facts(current, model.k)}
     facts |= public_incomplete(current.warehouse, made.ingestion_id, model)
     facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
     if request.takes_rows_apart and made.terms:

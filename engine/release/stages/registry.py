@@ -5,7 +5,14 @@
 
 from __future__ import annotations
 
-from srsql.engine.release.stages.cases import CASES, HISTORY, KERNELS, LOSABLE, THRESHOLDS
+from srsql.engine.release.stages.cases import (
+    CASES,
+    HISTORY,
+    KERNELS,
+    LATE_WITHHELD,
+    LOSABLE,
+    THRESHOLDS,
+)
 from srsql.engine.release.stages.grouping import CLUSTER_NEEDED, GROUP_NEEDED, GROUPING, RESTS
 from srsql.engine.release.stages.proofs import AUDIT, CHECKS, LINKS, METRICS, SHOWN, SINGLED_OUT
 from srsql.engine.release.stages.published import VIEWS
@@ -23,6 +30,7 @@ from srsql.engine.release.stages.tables import (
 STAGES: tuple[Stage, ...] = (
     CASES,
     HISTORY,
+    LATE_WITHHELD,
     LOSABLE,
     KERNELS,
     THRESHOLDS,

@@ -140,7 +140,9 @@ SELECT
     coalesce((SELECT max(l.cases) FROM lost AS l), 0) AS most;
 
 -- name: counts
--- What the public manifest has to tell of cases: released, withheld, waiting; and of the attacks.
+-- What the public manifest has to tell of cases: released, withheld, waiting, late; and of the
+-- attacks. Late are those that took a report of an earlier period from a dump that brought it after
+-- that period was loaded, and that no earlier period of the series has.
 SELECT
     (SELECT count(DISTINCT m.case_id) FROM srsql.member AS m WHERE m.release_id = $release)
         AS released_cases,
@@ -148,6 +150,26 @@ SELECT
         AS withheld_cases,
     (SELECT count(DISTINCT w.case_id) FROM srsql.waiting AS w WHERE w.release_id = $release)
         AS waiting_cases,
+    (
+        SELECT count(DISTINCT m.case_id)
+        FROM srsql.member AS m
+        INNER JOIN srsql.release AS r ON m.release_id = r.release_id
+        INNER JOIN srsql.taken_case AS t
+            ON m.release_id = t.release_id AND m.case_id = t.case_id AND r.quarter > t.quarter
+        INNER JOIN srsql.dump_period AS d
+            ON
+                r.dataset = d.dataset
+                AND t.quarter = d.quarter
+                AND t.ingestion_id = d.ingestion_id
+                AND d.label IS NOT NULL
+        WHERE
+            m.release_id = $release
+            AND m.case_id NOT IN (
+                SELECT b.case_id
+                FROM srsql.member AS b
+                INNER JOIN srsql.exposed_before($release) AS e ON b.release_id = e.release_id
+            )
+    ) AS late_cases,
     coalesce(
         (
             SELECT nullif(array_to_string(any_value(d.attacks), ','), '')

@@ -37,10 +37,18 @@ LEFT JOIN rare AS r ON f.case_id = r.case_id
 ORDER BY f.case_id;
 
 -- name: ingestions
--- The ingestions of a dataset that are not replaced, and the periods of which they are.
+-- The ingestions of a dataset that are not replaced, and the periods of which they are; those of
+-- dumps that brought something late are among them.
 SELECT i.ingestion_id, i.quarter
 FROM srsql.ingestion AS i
-WHERE i.dataset = $dataset AND NOT i.replaced
+WHERE
+    i.dataset = $dataset
+    AND (
+        NOT i.replaced
+        OR i.ingestion_id IN (
+            SELECT d.ingestion_id FROM srsql.dump_period AS d WHERE d.label IS NOT NULL
+        )
+    )
 ORDER BY i.ingestion_id;
 
 -- name: forget_pairs
@@ -96,7 +104,12 @@ SELECT i.quarter
 FROM srsql.ingestion AS i
 WHERE
     i.dataset = $dataset
-    AND NOT i.replaced
+    AND (
+        NOT i.replaced
+        OR i.ingestion_id IN (
+            SELECT d.ingestion_id FROM srsql.dump_period AS d WHERE d.label IS NOT NULL
+        )
+    )
     AND i.quarter <= $quarter
     AND NOT EXISTS (
         SELECT 1 FROM srsql.duplicate_search AS s

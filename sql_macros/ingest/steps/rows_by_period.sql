@@ -1,5 +1,5 @@
--- Step: finds the texts of a period column whose rows are of the period $label, and those that
---   belong to no period. For $rule and $ends see srsql.period_labels.
+-- Step: finds the texts of a period column whose rows are of the period $label (NULL: of any), and
+--   those that belong to no period. For $rule and $ends see srsql.period_labels.
 -- Reads: period_key(text)
 -- Writes: period_text(text, known)
 -- Source: SPEC section 2 (period), section 16 (a row of no period is rejected, not dropped).
@@ -9,4 +9,4 @@ SELECT
     l.text,
     l.label IS NOT NULL AS known
 FROM srsql.period_labels('temp.main.srsql_period_key', $rule, $ends) AS l
-WHERE l.label = $label OR l.label IS NULL;
+WHERE $label::VARCHAR IS NULL OR l.label = $label::VARCHAR OR l.label IS NULL;

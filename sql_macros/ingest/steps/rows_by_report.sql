@@ -1,6 +1,6 @@
--- Step: finds the report ids, as a child table writes them, whose rows are of the period $label: a
---   row is of the periods of its report, or belongs to no period. $ends is a class of white space,
---   $integer says whether ids are integers.
+-- Step: finds the report ids, as a child table writes them, whose rows are of the period $label
+--   (NULL: of any): a row is of the periods of its report, or belongs to no period. $ends is a
+--   class of white space, $integer says whether ids are integers.
 -- Reads: period_key(text), report_label(report, label)
 -- Writes: period_text(text, known)
 -- Source: SPEC section 2 (period), section 16 (a row of no period is rejected, not dropped).
@@ -13,4 +13,7 @@ FROM temp.main.srsql_period_key AS k
 LEFT JOIN temp.main.srsql_report_label AS r
     ON srsql.identifier(k.text, $ends, $integer) = r.report
 GROUP BY k.text
-HAVING count(r.label) = 0 OR coalesce(bool_or(r.label = $label), false);
+HAVING
+    $label::VARCHAR IS NULL
+    OR count(r.label) = 0
+    OR coalesce(bool_or(r.label = $label::VARCHAR), false);

@@ -5,10 +5,11 @@
 SELECT count(*) > 0 FROM srsql.suppressed AS s WHERE s.release_id = $release_id;
 
 -- name: waited
--- Whether cases may wait for the release, or some case of any series has waited.
+-- Whether cases may wait for the release, or some case of any series has waited, or came late.
 SELECT
     (r.private_manifest ->> '$.max_delay') IS NOT NULL
     OR (SELECT count(*) > 0 FROM srsql.waiting)
+    OR (SELECT count(*) > 0 FROM srsql.came_late(r.release_id))
 FROM srsql.release AS r
 WHERE r.release_id = $release_id;
 

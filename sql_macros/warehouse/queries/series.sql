@@ -51,9 +51,14 @@ WHERE s.dataset = $dataset AND s.series = $series;
 
 -- name: periods
 -- Every period that was ingested or released, in the order of their labels, with its kind (NULL:
--- its label has no calendar).
+-- its label has no calendar). A dump, whose files may be called otherwise, has ingestions of its
+-- periods beside its own.
 WITH known AS (
-    SELECT i.quarter FROM srsql.ingestion AS i WHERE i.dataset = $dataset
+    SELECT i.quarter
+    FROM srsql.ingestion AS i
+    WHERE
+        i.dataset = $dataset
+        AND i.ingestion_id NOT IN (SELECT d.ingestion_id FROM srsql.dump_period AS d)
     UNION
     SELECT r.quarter FROM srsql.release AS r WHERE r.dataset = $dataset
 )
