@@ -13,6 +13,13 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field, model_validator
 
 from srsql.schemas.derived import PUBLISHED, WITHHELD, Derived, Number, Place
+from srsql.schemas.file_layout import (
+    check_fallbacks,
+    check_key,
+    check_positions,
+    check_same_file,
+    check_split,
+)
 from srsql.schemas.hierarchy import Hierarchy
 from srsql.schemas.roles import (
     LONGEST_TEXT,
@@ -346,10 +353,10 @@ class Dataset(Strict):
         self._check_reader()
         for table in self.tables:
             self._check_lengths(table)
-            self._check_fallbacks(table)
-            self._check_positions(table)
-            self._check_key(table)
-            self._check_split(table)
+            check_fallbacks(self, table)
+            check_positions(self, table)
+            check_key(self, table)
+            check_split(self, table)
             if table.name != self.report_table:
                 self._need(f"tables.{table.name}", table.name, self.report_id)
             self._check_every_report(table)
@@ -626,7 +633,7 @@ class Dataset(Strict):
             if tables and table.files:
                 raise ValueError(f"{key}.files: tables are read, not files: take it out")
             if table.same_file is not None:
-                self._check_same_file(table)
+                check_same_file(self, table)
             elif not tables and "files" not in table.model_fields_set:
                 raise ValueError(f"{key}.files: say which files fill this table")
             if not tables and (table.relation or table.period_column):
@@ -644,85 +651,6 @@ class Dataset(Strict):
             raise ValueError('source.period: needs reader = "table", or {column, kind}')
         if row_period is not None:
             self._need("source.period.column", self.report_table, row_period.column)
-
-    def _check_positions(self, table: Table) -> None:
-        """Of files without a header a table has the names of all columns."""
-        key = f"tables.{table.name}.names"
-        lowered = [name.strip().lower() for name in table.names]
-        if self.source.header:
-            if table.names:
-                raise ValueError(f"{key}: the header has them: take it out, or give header = false")
-            return
-        if not table.names:
-            raise ValueError(f"{key}: header = false: name all columns of its files in their order")
-        if twice := [name for name in lowered if lowered.count(name) > 1]:
-            raise ValueError(f"{key}: {twice[0]!r} is there twice: call one otherwise")
-        wanted = {c.name: {c.name, *(a.lower() for a in c.aliases)} for c in table.columns}
-        wanted |= {name: {name.lower()} for names in table.unpivot.values() for name in names}
-        for name, spellings in wanted.items():
-            if not spellings & set(lowered):
-                raise ValueError(f"{key}: no column {name!r} among them: say where it stands")
-
-    def _check_same_file(self, table: Table) -> None:
-        """A table that is read from the file of another one has none of its own."""
-        key = f"tables.{table.name}.same_file"
-        other = next((each for each in self.tables if each.name == table.same_file), None)
-        if other is None or other is table or other.same_file is not None:
-            raise ValueError(f"{key}: {table.same_file!r} is no other table that has files")
-        if table.files or "required" in table.model_fields_set:
-            raise ValueError(
-                f"{key}: the file is that of {other.name}: take files and required out"
-            )
-
-    def _check_key(self, table: Table) -> None:
-        """A composite key is made of plain columns, and its tables have the same first parts."""
-        key, whole = f"tables.{table.name}.key", self.table(self.report_table)
-        plain = {column.name for column in table.columns}
-        for name, parts in table.key.items():
-            if name not in self.id_columns:
-                raise ValueError(f"{key}.{name}: it is no id: ids alone have parts")
-            if self.id_type != "text":
-                raise ValueError(f'{key}.{name}: its parts make a text: give id_type = "text"')
-            if not parts or len(set(parts)) < len(parts):
-                raise ValueError(f"{key}.{name}: name its parts, each once")
-            if lost := [part for part in parts if part not in plain]:
-                raise ValueError(f"{key}.{name}: column {lost[0]!r} is not among columns")
-            if set(parts) & {*self.id_columns, *table.fallback, *table.split}:
-                raise ValueError(f"{key}.{name}: a part is an id, or has a fallback or a split")
-            if name not in whole.key or len(parts) > whole.parts(name):
-                raise ValueError(f"{key}.{name}: the report table has fewer parts of it")
-        if self.report_id in whole.key and self.report_id not in table.key:
-            raise ValueError(f"{key}: {self.report_id!r} has parts: name those that this table has")
-
-    def _check_split(self, table: Table) -> None:
-        """Terms of a child table are split."""
-        for name in table.split:
-            key = f"tables.{table.name}.split.{name}"
-            if table.name == self.report_table:
-                raise ValueError(f"{key}: a report has one row: split cells in a child table")
-            if name in {*self.id_columns, *table.fallback, *table.fallback.values()} or all(
-                column.name != name for column in table.columns
-            ):
-                raise ValueError(f"{key}: it is an id, has a fallback, or is not among columns")
-
-    def _check_fallbacks(self, table: Table) -> None:
-        """A fallback is a plain column of the table, and neither is an id."""
-        plain = {column.name for column in table.columns}
-        for name, other in table.fallback.items():
-            key = f"tables.{table.name}.fallback.{name}"
-            for each in (name, other):
-                if each in self.id_columns:
-                    raise ValueError(f"{key}: {each!r} is an id, which has no other column")
-                if each not in plain:
-                    raise ValueError(f"{key}: column {each!r} is not among columns of the table")
-            if other in table.fallback:
-                raise ValueError(f"{key}: {other!r} has a fallback itself: name that one")
-        for qid in self.qid if table.name == self.report_table else ():
-            if qid.unit_column and {qid.column, qid.unit_column} & set(table.fallback):
-                raise ValueError(
-                    f"tables.{table.name}.fallback: the unit of {qid.column!r} stands in another "
-                    "column, which would be read with the value of the fallback: take it out"
-                )
 
     def _check_every_report(self, table: Table) -> None:
         """Only a child table that must be there can be one in which each report has a row."""
