@@ -1,6 +1,6 @@
 -- Step: stores the nodes of one hierarchy ($dataset, $attribute) and its closure with depth, height
 --   and leaf count of every ancestor: parent by parent, so that it costs as much as it has rows.
--- Reads: temp.main.srsql_given_node (pre, node, parent, last, depth, height, leaf_count, low, high)
+-- Reads: given_node(pre, node, parent, last, depth, height, leaf_count, low, high)
 -- Writes: srsql.node, srsql.hierarchy
 -- Source: SPEC section 4 (closure table; h(node), the longest path down to a leaf).
 
