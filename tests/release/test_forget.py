@@ -210,7 +210,9 @@ def test_a_line_with_a_broken_quote_is_known_by_its_quoted_id(
 
     broken = f'"{CASE}","CT","44","F","{SECRET}, said he'
     engine.ingest(
-        [year("2004", f"{CASE},CT,44,F,{SECRET}")], dataset="vaers", allow_incomplete=True
+        [year("2004", "1,CT,9,M,x", f"{CASE},CT,44,F,{SECRET}")],
+        dataset="vaers",
+        allow_incomplete=True,
     )
     engine.ingest(
         [year("2005", "1,CT,9,M,x", broken)],

@@ -13,8 +13,7 @@ WITH report AS MATERIALIZED (
     END AS report_id
   FROM "temp"."main"."srsql_record" AS "r"
   WHERE
-    r.line > 1
-    AND NOT "r"."line" IN (
+    NOT "r"."line" IN (
       SELECT
         line
       FROM "temp"."main"."srsql_rejected_record"
