@@ -10,7 +10,6 @@ from importlib.resources.abc import Traversable
 from typing import Any, cast
 
 import duckdb
-import pyarrow as pa
 from sqlglot import exp
 
 from srsql.engine.catalog.layout import derived, term_placeholders
@@ -243,8 +242,8 @@ def _store_hierarchy(warehouse: Warehouse, dataset: str, attribute: str, tree: H
         "depth": tree.depth,
         "height": tree.height,
         "leaf_count": tree.leaf_count,
-        "low": pa.array(low, pa.string()),
-        "high": pa.array(high, pa.string()),
+        "low": low,
+        "high": high,
     }
     named = {"dataset": dataset, "attribute": attribute}
     try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import pyarrow as pa
 from sqlglot import exp
 
 from srsql.engine.catalog.datasets import known_term, normalized, trimmed
@@ -254,7 +253,7 @@ def fill_codes(warehouse: Warehouse, dataset: Dataset) -> None:
             rows += [(qid.name, code, None) for code in (tree.labels[0], *qid.missing)]
     rows += [(name, f"{code.strip()}.0", label) for name, code, label in rows if is_digits(code)]
     parts = {"qid": 0, "code": 1, "label": 2}
-    given = {name: pa.array([row[at] for row in rows], pa.string()) for name, at in parts.items()}
+    given = {name: [row[at] for row in rows] for name, at in parts.items()}
     with warehouse.given("srsql_given_code", given):
         warehouse.run(code_table())
     ambiguous = warehouse.rows(query("ingest/raw_tables", "ambiguous_codes"))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from srsql.engine.errors import Fault, WarehouseError, one_line, storage_fault
@@ -39,6 +40,7 @@ from srsql.engine.store.statements import (
     query,
     step_file,
 )
+from srsql.udfs.columns import column_of
 
 TAKEN_OVER = 600.0
 """Seconds for whoever has a file that was let go for a while."""
@@ -391,12 +393,15 @@ class Warehouse:
         return {name: tables.get(name, f"srsql_{name}") for name in found.writes}
 
     @contextmanager
-    def given(self, name: str, columns: Mapping[str, Any]) -> Iterator[None]:
+    def given(
+        self, name: str, columns: Mapping[str, Sequence[int] | Sequence[str | None]]
+    ) -> Iterator[None]:
         """Let statements read lists of equal length as ``temp.main.NAME``, while the block runs.
 
         ``unnest`` of a list that is a parameter takes fifteen times as long.
         """
-        self.con.register(name, pa.table(columns))
+        listed = [_column(values) for values in columns.values()]
+        self.con.register(name, pa.Table.from_arrays(listed, list(columns)))
         try:
             yield
         finally:
@@ -464,3 +469,15 @@ def _need_plain_names(con: duckdb.DuckDBPyConnection, database: str) -> None:
             f"a database is attached as {taken[0][0]!r}, which makes the schema of that name "
             "ambiguous: attach it under another name"
         )
+
+
+def _column(values: Sequence[int] | Sequence[str | None]) -> pa.Array:
+    """Whole numbers, or texts, as a column; ``pyarrow.array`` would load pandas for it."""
+    if isinstance(next(iter(values), None), int):
+        return column_of(np.array(values), pa.int64())
+    known = [text is not None for text in values]
+    encoded = [str(text).encode() if text is not None else b"" for text in values]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+    parts = (np.packbits(np.array(known, dtype=np.bool_), bitorder="little"), ends)
+    buffers = [*map(pa.py_buffer, parts), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.large_string(), len(encoded), buffers)
