@@ -234,7 +234,7 @@ def _forget(warehouse: Warehouse, name: str) -> None:
 
 def _store_hierarchy(warehouse: Warehouse, dataset: str, attribute: str, tree: Hierarchy) -> None:
     low, high = ([_decimal_text(value) for value in ends] for ends in (tree.low, tree.high))
-    nodes = {
+    nodes: dict[str, Sequence[int] | Sequence[str | None]] = {
         "pre": list(range(len(tree.labels))),
         "node": tree.labels,
         "parent": [tree.labels[at] if at >= 0 else None for at in tree.parent],
