@@ -162,9 +162,9 @@ def plan(
         reported = options.quarter in (None, quarter) and (
             options.releases is None or release_id in options.releases
         )
-        known: tuple[Any, ...] = (True, True, 0, 0)
+        knows_originals, knows_ss, without_theta, suppressed = True, True, 0, 0
         if reported:
-            (known,) = warehouse.rows(
+            ((knows_originals, knows_ss, without_theta, suppressed),) = warehouse.rows(
                 query("audit/plan", "known_facts"), {"release_id": release_id}
             )
         newer = [other for other in rows[seq + 1 :] if other[1] == quarter]
@@ -172,11 +172,9 @@ def plan(
         asked = options.attacks or tuple(promised or ()) or UNPROMISED
         unknown = [
             *(["md"] if newest and options.next_cases is None else []),
-            *([] if known[1] else ["ss"]),
+            *([] if knows_ss else ["ss"]),
         ]
-        alpha = options.alpha
-        if alpha is None and den:
-            alpha = Fraction(num, den)
+        told = Fraction(num, den) if den else None
         subject = Subject(
             release_id=release_id,
             seq=seq,
@@ -185,26 +183,22 @@ def plan(
             model=model,
             status=status,
             k=options.k if options.k is not None else k,
-            alpha=options.alpha
-            if options.alpha is not None
-            else Fraction(num, den)
-            if den
-            else None,
+            alpha=options.alpha if options.alpha is not None else told,
             weight_scale=weight_scale,
             attacks=tuple(a for a in ATTACKS if a in asked and a not in unknown),
             not_evaluated=tuple(a for a in ATTACKS if a in asked and a in unknown),
             undefended=tuple(a for a in ATTACKS if k and a not in (promised or ())),
             newest=newest,
-            originals=known[0],
+            originals=knows_originals,
             reported=reported,
             newer=tuple(other[0] for other in newer),
             since=tuple(other[0] for other in rows if newer and other[0] >= newer[0][0]),
             claims_erasure=bool(newer) and all(other[-1] for other in newer),
             known=options.known,
-            suppressed=known[3],
+            suppressed=suppressed,
         )
         if subject.reported:
-            _check_bounds(subject, thetas=options.theta is not None or not known[2])
+            _check_bounds(subject, thetas=options.theta is not None or not without_theta)
         subjects.append(subject)
     return subjects
 
@@ -293,7 +287,7 @@ def load_subject(
             candidate; None: neither is asked.
 
     Raises:
-        AuditError: the release does not tell its thresholds, and no policy is given.
+        AuditError: the catalog lacks thresholds of the release.
     """
     _fill_bounds(warehouse, subject, theta)
     asked = step_parameters(subject, window)

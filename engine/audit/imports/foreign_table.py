@@ -221,7 +221,7 @@ def _other_periods(warehouse: Warehouse, records: RecordTable, roles: ColumnRole
         exp.select(aliased(trimmed(field_at(roles.period)), "period"))
         .distinct()
         .from_(temporary(records.table))
-        .where("line > 1", "fault IS NULL")
+        .where("fault IS NULL")
         .order_by("1")
         .limit(9)
         .sql(dialect="duckdb")
@@ -274,7 +274,7 @@ class TableStatements:
     def suppressed_rows(self) -> str:
         """How many records of the period are declared suppressed."""
         rows = exp.select("count(*)").from_(temporary(self.records.table))
-        rows = rows.where("line > 1", self._suppressed())
+        rows = rows.where(self._suppressed())
         if self.roles.period is not None:
             rows = rows.where(trimmed(field_at(self.roles.period)).eq(text_of(self.file.quarter)))
         return rows.sql(dialect="duckdb")
@@ -351,7 +351,7 @@ class TableStatements:
         wide = text_of(f" fields, but {self.records.width} columns in the header")
         fault = fault.when(narrow, concat(width.copy(), wide))
         rows = exp.select("line", aliased(field_at(self.roles.case), "case text"))
-        rows = rows.from_(temporary(self.records.table)).where("line > 1")
+        rows = rows.from_(temporary(self.records.table))
         rows = rows.where(exp.NullSafeNEQ(this=column("fault"), expression=text_of("blank line")))
         if self.file.suppressed:
             rows = rows.where(exp.not_(self._suppressed()))

@@ -61,7 +61,7 @@ SELECT
 FROM (
     SELECT trim(list_extract(r.field, $place), $space) AS text
     FROM temp.main.srsql_record AS r
-    WHERE r.line > 1 AND r.fault IS NULL
+    WHERE r.fault IS NULL
 ) AS t
 WHERE t.text <> '' AND NOT list_contains($wildcards, upper(t.text));
 
@@ -71,7 +71,7 @@ SELECT DISTINCT t.text
 FROM (
     SELECT trim(list_extract(r.field, $place), $space) AS text
     FROM temp.main.srsql_record AS r
-    WHERE r.line > 1 AND r.fault IS NULL
+    WHERE r.fault IS NULL
 ) AS t
 WHERE t.text <> '' AND NOT list_contains($wildcards, upper(t.text))
 ORDER BY t.text

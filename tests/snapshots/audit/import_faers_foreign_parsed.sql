@@ -534,9 +534,7 @@ FROM (
             LIST_EXTRACT("field", 8) AS "value 1"
           FROM "temp"."main"."srsql_record"
           WHERE
-            (
-              line > 1 AND "fault" IS DISTINCT FROM 'blank line'
-            )
+            "fault" IS DISTINCT FROM 'blank line'
             AND (
               NULLIF(REGEXP_REPLACE(LIST_EXTRACT("field", 1), '^[SPACES]+|[SPACES]+$', '', 'g'), '') = '2022Q4'
               OR (

@@ -641,7 +641,7 @@ FROM (
             LIST_EXTRACT("field", 6) AS "2 label text"
           FROM "temp"."main"."srsql_record"
           WHERE
-            line > 1 AND "fault" IS DISTINCT FROM 'blank line'
+            "fault" IS DISTINCT FROM 'blank line'
         ) AS rows
       ) AS parts
     ) AS numbers

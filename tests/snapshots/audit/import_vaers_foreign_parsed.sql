@@ -363,7 +363,7 @@ FROM (
             LIST_EXTRACT("field", 7) AS "value 2"
           FROM "temp"."main"."srsql_record"
           WHERE
-            line > 1 AND "fault" IS DISTINCT FROM 'blank line'
+            "fault" IS DISTINCT FROM 'blank line'
         ) AS rows
       ) AS parts
     ) AS numbers
