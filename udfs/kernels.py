@@ -5,7 +5,8 @@ which leave their kernels where the next one finds them. Where nothing can be ke
 process can be started, this process compiles what it calls.
 
 Compiling takes a minute, whatever it is for. So a few cases do not wait for it: kernels are
-interpreted for them (``INTERPRETED``), with the same result, until they are compiled.
+interpreted for them (``INTERPRETED``), with the same result, and compiled only where that takes
+longer than it is worth (``PATIENCE``): another processor that compiles slows this one down.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Lock, Thread, Timer
+from time import monotonic
 from typing import Any, TypeVar
 
 from srsql.udfs import caches
@@ -35,6 +37,10 @@ of the demo that takes 1 s and 5 s; compiling takes 40 s and more each, whatever
 SECONDS = 20.0
 """Processor time of this process that interpreting may take; then it is given up for what is
 compiled meanwhile. Cases of which no two are alike take ten times as long as those of the demo."""
+PATIENCE = 40.0
+"""Seconds of interpreting, in all, after which this process has what it interprets compiled beside
+it: half of what compiling takes. A series of many small quarters is soon past it, and the demo
+ends before."""
 LAST = ("srsql.udfs.risk.singling_out", "srsql.udfs.risk.nearest_records")
 """Kernels that are called after all others, and waited for only then. Interpreted they take longer
 than compiling does, so that they are compiled first, while others are interpreted."""
@@ -64,10 +70,17 @@ def load_kernels(names: Sequence[str]) -> None:
 
 
 @contextmanager
-def loading_kernels(names: Sequence[str]) -> Iterator[Callable[[int | None], None]]:
+def loading_kernels(
+    names: Sequence[str], cases: int | None = None
+) -> Iterator[Callable[[int | None], None]]:
     """Load kernels as ``load_kernels`` does, while the caller goes on with what needs none.
 
     What was never compiled is begun at once, by other processes, and given up if the caller fails.
+
+    Args:
+        names: as ``load_kernels`` takes them.
+        cases: at most how many they will be called with, as far as is known; those that are
+            interpreted for so many are not begun. None: nobody knows.
 
     Yields:
         What has to be called before one is needed, with how many cases there are, as ``called``
@@ -75,7 +88,7 @@ def loading_kernels(names: Sequence[str]) -> Iterator[Callable[[int | None], Non
         process could, and raises what went wrong. Those of ``LAST`` are not waited for.
     """
     with ThreadPoolExecutor(1) as beside:
-        loading = beside.submit(_load_or_begin, names)
+        loading = beside.submit(_load_or_begin, names, cases)
 
         def loaded(cases: int | None) -> None:
             loading.result()
@@ -98,13 +111,13 @@ def _is_few(name: str, cases: int | None) -> bool:
     return cases is not None and cases <= INTERPRETED.get(name, -1)
 
 
-def _load_or_begin(names: Sequence[str]) -> None:
-    """Load the kernels that are kept, and begin to compile the others.
+def _load_or_begin(names: Sequence[str], cases: int | None) -> None:
+    """Load the kernels that are kept, and begin to compile the others that are waited for.
 
     Numba, which either way needs, takes as long to import as the first stages of a release.
     """
     marks = _marks(names)
-    begin_compiling(names)
+    begin_compiling([name for name in names if not _is_few(name, cases)])
     import_module("srsql.udfs.interpreted")
     _load([name for name, mark in marks.items() if mark.exists()])
 
@@ -134,10 +147,28 @@ def called(name: str, cases: int | None, call: Callable[[Callable[[str], Any]], 
         if _is_few(name, cases):
             from srsql.udfs import interpreted
 
-            with suppress(interpreted.TookLongError), interpreted.limited_to(SECONDS):
+            with (
+                _compiled_when_it_takes_long(),
+                suppress(interpreted.TookLongError),
+                interpreted.limited_to(SECONDS),
+            ):
                 return call(interpreted.interpreted)
         load_kernels([name])
     return call(import_module)
+
+
+@contextmanager
+def _compiled_when_it_takes_long() -> Iterator[None]:
+    """Interpret, and have compiled what is interpreted once that has taken ``PATIENCE`` in all."""
+    begun = monotonic()
+    late = Timer(max(0.0, PATIENCE - _INTERPRETING[0]), begin_compiling, [tuple(INTERPRETED)])
+    late.daemon = True
+    late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
+        _INTERPRETING[0] += monotonic() - begun
 
 
 def _is_kept(name: str) -> bool:
@@ -257,6 +288,8 @@ class _Compilers:
 
 _FOR_COMPILING = {"NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1"}
 """Else numba imports what colours messages, which nobody reads."""
+_INTERPRETING = [0.0]
+"""Seconds that this process has interpreted kernels."""
 _LOADED: set[str] = set()
 """Kernels that this process has called."""
 _COMPILERS = _Compilers()

@@ -8,7 +8,7 @@ import duckdb
 
 from srsql.engine.errors import ReleaseError, one_line
 from srsql.engine.release.request import Clock, Progress, Released, Request
-from srsql.engine.release.stages.opening import kernels, open_dataset, open_release
+from srsql.engine.release.stages.opening import kernels, most_cases, open_dataset, open_release
 from srsql.engine.release.stages.registry import STAGES
 from srsql.engine.release.stages.stage import Made
 from srsql.engine.store.warehouse import Warehouse
@@ -38,7 +38,9 @@ def release(
     try:
         with warehouse.transaction():
             current, series = open_release(warehouse, opened)
-            with loading_kernels(kernels(request, current.visible_dataset)) as loaded:
+            with loading_kernels(
+                kernels(request, current.visible_dataset), most_cases(warehouse, opened)
+            ) as loaded:
                 draw = f"{request.seed}/{dataset.name}/{request.quarter}"
                 made = Made(
                     current, series, opened.ingestion_id, loaded, draw, opened.request.terms

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import metadata, resources
 from pathlib import Path
 from platform import libc_ver, machine
@@ -29,7 +30,7 @@ class Table:
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Value]]
 
-    @property
+    @cached_property
     def numeric(self) -> list[bool]:
         """Of each column, whether it holds numbers, or nothing, and nothing else."""
         return [

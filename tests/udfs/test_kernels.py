@@ -178,6 +178,27 @@ def test_a_few_cases_do_not_wait_until_their_kernels_are_compiled(waited: list[s
 
 
 @pytest.mark.slow
+def test_what_is_interpreted_for_a_few_cases_is_compiled_only_once_it_takes_long(
+    started: list[subprocess.Popen[str]], waited: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "_INTERPRETING", [0.0])
+    with kernels.loading_kernels(["some_kernel"], 10) as loaded:
+        loaded(10)
+        assert kernels.called("some_kernel", 10, doubled) == 8
+        assert started == []
+        monkeypatch.setattr(kernels, "PATIENCE", 0.0)
+
+        def patient(module_of: Any) -> int:
+            while not started:
+                time.sleep(0.01)
+            return doubled(module_of)
+
+        assert kernels.called("some_kernel", 10, patient) == 8
+    kernels.compile_apart(["some_kernel"])  # that it ends
+    assert (waited, len(started)) == ([], 1)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("cases", [11, None])
 def test_many_cases_wait_for_what_is_compiled(waited: list[str], cases: int | None) -> None:
     assert kernels.called("some_kernel", cases, doubled) == 8

@@ -89,7 +89,7 @@ def run_demo(
     if folder.exists() and any(folder.iterdir()) and not (db.exists() or data.exists()):
         raise WarehouseError(f"{folder} is not empty: give the demo a folder of its own")
     data.mkdir(parents=True, exist_ok=True)
-    with loading_kernels((*MODELS[DEFAULT_MODEL](k=K).kernels, *MEASURES)):
+    with loading_kernels((*MODELS[DEFAULT_MODEL](k=K).kernels, *MEASURES), 2 * CASES):
         return _made(folder, data, db, progress, ids, wait)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from srsql.engine.catalog.releases import Release, find_ingestion
+from srsql.engine.catalog.releases import TOPIC, Release, find_ingestion
 from srsql.engine.catalog.series import Series, next_quarter, open_series
 from srsql.engine.catalog.waiting import carried_from, has_waited, taking_in
 from srsql.engine.checks import term_chunks
@@ -21,6 +21,7 @@ from srsql.engine.release.series import check_turn, check_version, register, rem
 from srsql.engine.release.terms import family_of, usual_ids, visible_part
 from srsql.engine.risk import singling_out
 from srsql.engine.store.doors import need
+from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.generalize import MAKING
 from srsql.schemas import Dataset
@@ -115,3 +116,19 @@ def kernels(request: Request, visible_dataset: Dataset) -> list[str]:
         *([MAKING[request.model.term_format].kernels] if request.terms else []),
         *([term_chunks.KERNELS] if request.makes_clusters else []),
     ]
+
+
+def most_cases(warehouse: Warehouse, opened: Opened) -> int | None:
+    """At most how many cases the kernels of a release are called with; None: nobody knows yet.
+
+    Args:
+        warehouse: with the quarter ingested.
+        opened: what is to be made.
+    """
+    if opened.request.model.refine == "full" or opened.request.max_delay:
+        return None
+    found = warehouse.value(
+        query(TOPIC, "rows_loaded"),
+        {"ingestion_id": opened.ingestion_id, "table_name": opened.dataset.report_table},
+    )
+    return None if found is None else int(found)

@@ -45,6 +45,12 @@ SELECT i.ingestion_id
 FROM srsql.ingestion AS i
 WHERE i.dataset = $dataset AND i.quarter = $quarter AND NOT i.replaced;
 
+-- name: rows_loaded
+-- How many rows of a table an ingestion loaded from files; NULL: it read none for it.
+SELECT sum(f.loaded)
+FROM srsql.ingested_file AS f
+WHERE f.ingestion_id = $ingestion_id AND f.table_name = $table_name;
+
 -- name: ingested_quarters
 -- The quarters that are in the warehouse, in order.
 SELECT i.quarter
