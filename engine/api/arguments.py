@@ -222,6 +222,11 @@ ARGUMENTS: Mapping[str, Argument] = {
     "separator": Argument("Stands between the values of a field"),
     "suppressed": Argument("Text, such as *, that all quasi-identifiers of a suppressed row show"),
     "supersede": Argument("Import the quarter anew; the old one stays known"),
+    "import_release.if_needed": Argument(
+        "Nothing is done, and that is no error, where the same files were imported, read in the "
+        "same way; what differs is refused as ever",
+        in_file=True,
+    ),
     # metrics
     "metrics.public": Argument("What anybody can measure, from released data only"),
     "medical": Argument(

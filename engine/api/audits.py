@@ -309,6 +309,7 @@ class AuditCalls(CallableCalls):
             table.max_unpacked,
             table.columns or {},
             table.suppressed,
+            table.if_needed,
         )
         given = dataset or self._context.usual
         with self.warehouse.guarded():

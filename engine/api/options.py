@@ -80,6 +80,7 @@ class ForeignTable(Options):
     supersede: bool = False
     max_unpacked: Word = None
     columns: Mapping[str, str] | None = None
+    if_needed: bool = False
 
 
 @dataclass(frozen=True)

@@ -310,6 +310,8 @@ def suppressed_text(rows: int) -> str:
 def imported_lines(found: ImportedRelease) -> Iterator[str]:
     """What became of an import."""
     known = "with their raw quasi-identifiers" if found.originals else "without originals"
+    if found.was_there:
+        yield "the same files were imported before, read in the same way: nothing to do"
     yield (
         f"{found.quarter} imported into series {found.series} of {found.dataset}: "
         f"{found.rows:,} rows, {found.cases:,} cases ({found.new_cases:,} new) in "

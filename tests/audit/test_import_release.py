@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -244,6 +245,34 @@ def test_a_quarter_is_not_imported_twice_unless_superseded(engine: Engine, other
         ("superseded",),
         ("released",),
     ]
+
+
+def test_the_same_import_is_enough_where_it_is_there(engine: Engine, other: Path) -> None:
+    raw = table(
+        other.parent / "raw.csv", "case_id age sex", [(1, 44, "M"), (2, 33, "2"), (10, "", "unk")]
+    )
+    first = put(engine, other, originals=raw, if_needed=True)
+    before = catalog(engine)
+    again = put(engine, other, originals=raw, if_needed=True)
+    assert again == replace(first, was_there=True)
+    assert not first.was_there
+    for differs in (
+        {},
+        {"originals": raw, "separator": "|"},
+        {"originals": raw, "rows": ROWS[:1]},
+        {
+            "originals": table(
+                raw.with_name("other.csv"),
+                "case_id age sex",
+                [(1, 45, "M"), (2, 33, "2"), (10, "", "")],
+            )
+        },
+    ):
+        with pytest.raises(ImportReleaseError, match=r"from other files or read otherwise: give"):
+            put(engine, other, **differs, if_needed=True)
+    assert catalog(engine) == before
+    changed = put(engine, other, rows=ROWS[:1], supersede=True, if_needed=True)
+    assert (changed.was_there, changed.cases) == (False, 1)
 
 
 def test_the_originals_are_the_hull_of_their_rows(engine: Engine, other: Path) -> None:

@@ -69,9 +69,11 @@ from srsql.engine.grouping.symptoms import cutoff
 from srsql.engine.ingest import explained, in_file_order
 from srsql.engine.ingest.raw_tables import CODE, fill_codes
 from srsql.engine.ingest.records import drop_temporary, workspace
+from srsql.engine.store.scratch import digest
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
+from srsql.schemas.outside import json_of
 from srsql.version import __version__
 
 MULTIPLIER = Fraction(1)
@@ -107,6 +109,8 @@ class ImportedRelease:
     """Rows declared suppressed, which are not among them."""
     unread: list[str]
     """Columns of the released table that stand for nothing of the dataset."""
+    was_there: bool = False
+    """Whether it had been registered just so before, and nothing was done."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +133,18 @@ class ImportRequest:
     """Name -> column of the files, where they are called otherwise than in the dataset."""
     suppressed: str | None = None
     """What every quasi-identifier of a suppressed row shows; such a row is not registered."""
+    if_needed: bool = False
+    """Whether the same import is enough if it is there already."""
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How the files are read, as the manifest keeps it."""
+        return {
+            "group_column": self.group_column,
+            "separator": self.separator,
+            "columns": dict(self.columns),
+            "suppressed": self.suppressed,
+        }
 
 
 def import_release(
@@ -168,7 +184,9 @@ def import_release(
         if wrong:
             raise ImportReleaseError(wrong)
         series = open_series(warehouse, dataset, request.series, IMPORTED)
-        _supersede(warehouse, series, request)
+        there = _there(warehouse, dataset, series, request)
+        if there is not None:
+            return there
         load_attributes(warehouse, dataset)
         fill_codes(warehouse, dataset)
         released = _read_released(warehouse, dataset, request, folder)
@@ -180,7 +198,7 @@ def import_release(
         if original is not None:
             warehouse.run_step("audit/import_originals", {"release_id": release_id})
         imported = _counts(warehouse, dataset, series, request, release_id, released, original)
-        _store_manifest(warehouse, imported, released, original)
+        _store_manifest(warehouse, imported, released, original, request.reading)
         drop_temporary(warehouse, *_TEMPORARIES)
     return imported
 
@@ -200,17 +218,51 @@ def _checked(request: ImportRequest) -> ImportRequest:
     return request
 
 
-def _supersede(warehouse: Warehouse, series: Series, request: ImportRequest) -> None:
-    """Refuse a quarter that is there, or mark it superseded; quarters come in any order."""
+def _there(
+    warehouse: Warehouse, dataset: Dataset, series: Series, request: ImportRequest
+) -> ImportedRelease | None:
+    """The same import, if it is there and that is enough; None: it is to be registered, and an
+    earlier one is superseded. Quarters come in any order.
+
+    Raises:
+        ImportReleaseError: another one is there.
+    """
     key = {"dataset": series.dataset, "series": series.name, "quarter": request.quarter}
-    if not warehouse.value(query("audit/imports", "is_imported"), key):
-        return
-    if not request.supersede:
-        raise ImportReleaseError(
-            f"{request.quarter} is already imported into series {series.name!r}: give another "
-            "--series, or --supersede (the earlier import stays known to attackers)"
-        )
-    warehouse.run(query("audit/imports", "supersede"), key)
+    for release_id, stored in warehouse.rows(query("audit/imports", "standing_import"), key):
+        manifest = json_of(stored)
+        if request.if_needed and _is_same(manifest, request):
+            released, *original = (
+                ForeignTable(
+                    file["file"],
+                    file["sha256"],
+                    file["rows"],
+                    manifest["reports"]["suppressed"],
+                    tuple(manifest["unread"]),
+                )
+                for file in manifest["files"]
+            )
+            found = _counts(
+                warehouse, dataset, series, request, release_id, released, *original or [None]
+            )
+            return replace(found, was_there=True)
+        if not request.supersede:
+            raise ImportReleaseError(
+                f"{request.quarter} is already imported into series {series.name!r}"
+                f"{', from other files or read otherwise' if request.if_needed else ''}: give "
+                "another --series, or --supersede (the earlier import stays known to attackers)"
+            )
+        warehouse.run(query("audit/imports", "supersede"), key)
+    return None
+
+
+def _is_same(manifest: dict[str, Any], request: ImportRequest) -> bool:
+    """Whether an import was made of the same files, read in the same way."""
+    files = [("released", request.path)]
+    if request.originals is not None:
+        files.append(("originals", request.originals))
+    return manifest.get("reading") == request.reading and [
+        (file["kind"], file["sha256"]) for file in manifest["files"]
+    ] == [(kind, digest(path)) for kind, path in files]
 
 
 def _read_released(
@@ -334,8 +386,9 @@ def _store_manifest(
     imported: ImportedRelease,
     released: ForeignTable,
     original: ForeignTable | None,
+    reading: dict[str, Any],
 ) -> None:
-    """Write the private manifest: the files, and what is in them."""
+    """Write the private manifest: the files, how they were read, and what is in them."""
     files: list[dict[str, Any]] = [
         {"kind": kind, "file": file.file, "sha256": file.sha256, "rows": file.rows}
         for kind, file in (("released", released), ("originals", original))
@@ -347,6 +400,8 @@ def _store_manifest(
         "software_version": __version__,
         "source": {"name": released.file, "sha256": released.sha256},
         "files": files,
+        "reading": reading,
+        "unread": imported.unread,
         "originals": imported.originals,
         "cases": {
             "released": imported.cases,

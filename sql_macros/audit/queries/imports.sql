@@ -81,9 +81,11 @@ LIMIT $most;
 -- How many rows of the period were read.
 SELECT count(*) AS number_of_rows FROM temp.main.srsql_row;
 
--- name: is_imported
--- Whether the series has a release of the quarter that stands.
-SELECT count(*) > 0 AS is_imported
+-- name: standing_import
+-- The release of the quarter that stands in the series, and its private manifest.
+SELECT
+    r.release_id,
+    r.private_manifest
 FROM srsql.release AS r
 WHERE
     r.dataset = $dataset
