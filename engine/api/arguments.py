@@ -74,7 +74,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "series": Argument(_of_release("series")),
     "quarter": Argument("Period label, such as 2011Q4", aliases=_PERIOD),
     "wait": Argument(takes=Real(0, 10**8)),
-    "runs": Argument("Every command that wrote the warehouse, and how it ended"),
+    "runs": Argument("Show every command that wrote to the warehouse, and its result"),
     "command": Argument(takes=Text()),
     "recorded.parameters": Argument(takes=Instance((Mapping,), "values by their names")),
     "if_needed": Argument(_of_release("if_needed"), in_file=True),
@@ -83,34 +83,34 @@ ARGUMENTS: Mapping[str, Argument] = {
     # ingest
     "sources": Argument(takes=Files()),
     "period": Argument(
-        "Period label, where file names do not tell; of tables, the one to load",
+        "Period label, if file names have none; for tables, the period to load",
         "all",
         aliases=("--quarter",),
     ),
-    "replace": Argument("Take the place of a quarter that is loaded already"),
+    "replace": Argument("Replace a quarter that is loaded already"),
     "cumulative": Argument(
-        "The source publishes everything anew each time: load what is new, keep what came late or "
-        "changed, withdraw what is gone"
+        "The source publishes all reports every time: load new ones, keep late and "
+        "changed ones, withdraw those that are gone"
     ),
     "max_vanished": Argument(
-        "Of a cumulative source: stop when it lacks a larger share of the known reports",
+        "Cumulative source: stop if a larger share of the known reports is missing",
         takes=Real(0, 1),
     ),
     "max_reject_rate": Argument(
-        "Stop when a larger share of the records is malformed", takes=Real(0, 1)
+        "Stop if a larger share of the records is malformed", takes=Real(0, 1)
     ),
     "max_unread": Argument(
-        "Stop when a larger share of the values of a quasi-identifier or a sensitive attribute is "
-        "not understood",
+        "Stop if a larger share of the values of a quasi-identifier or sensitive "
+        "attribute is not understood",
         takes=Real(0, 1),
     ),
     "allow_incomplete": Argument(
-        "Take a period in although reports have no row in a table in which each must have one, "
-        "such as a sample; status, manifests and reports say so"
+        "Load a period although reports lack rows in required tables, such as a sample; "
+        "status, manifests and reports say so"
     ),
     "ingest.if_needed": Argument(
-        "Nothing is done, and that is no error, where the same files are loaded under the same "
-        "schema; what differs is refused, unless --replace is given",
+        "Do nothing if the same files are loaded already, under the same schema (exit "
+        "0); refuse any difference without --replace",
         in_file=True,
     ),
     "max_unpacked": Argument(
@@ -119,8 +119,8 @@ ARGUMENTS: Mapping[str, Argument] = {
         "100 times the zip, and 64MB to 8GB",
     ),
     "lake": Argument(
-        "Folder in which the raw rows are to lie as Parquet files, made if absent; said when the "
-        "dataset is first ingested, and kept",
+        "Folder for the raw rows as Parquet files, made if absent; set when the dataset "
+        "is first ingested",
         "the file, or where they lie",
         Instance((str, Path), "the path of a folder"),
     ),
@@ -132,11 +132,11 @@ ARGUMENTS: Mapping[str, Argument] = {
     "carrier": Argument(takes=Instance((Carrier,), "a carrier, such as SparkCarrier(session)")),
     # correct
     "keep_remainder": Argument(
-        "Keep the rest of a group that keeps k, theta and alpha; the versions then tell who left"
+        "Keep the rest of a group within k, theta and alpha; comparing versions then shows who left"
     ),
-    "correct.dry_run": Argument("Say what would leave, and change nothing"),
+    "correct.dry_run": Argument("Show the cases that would leave; change nothing"),
     "correct.if_needed": Argument(
-        "Nothing is done, and that is no error, where nobody has left, whatever the model",
+        "Do nothing if no case has left, for every model (exit 0)",
         in_file=True,
     ),
     "change": Argument(_of_release("change")),
@@ -146,41 +146,40 @@ ARGUMENTS: Mapping[str, Argument] = {
     "create_series.name": _SERIES,
     "set_series.name": _SERIES,
     "create_series.if_needed": Argument(
-        "Nothing is done, and that is no error, where the series is there with the same parameters "
-        "and ids; what differs is refused as ever",
+        "Do nothing if the series exists already, with the same parameters and ids "
+        "(exit 0); refuse any difference",
         in_file=True,
     ),
-    "unset": Argument("Parameters that get their defaults again, such as knowledge", takes=Names()),
+    "unset": Argument("Parameters to reset to their defaults, such as knowledge", takes=Names()),
     # duplicates
     "event_date": Argument("Column of the report table with the day of the event"),
     "country": Argument("Column of the report table with the country of the event"),
     "duplicates.seed": Argument("Seed of the sample of pairs", takes=Whole()),
     # lookup
     "ids": Argument(takes=Several(Text(), as_read=True)),
-    "case": Argument("IDS are case ids of the source, whose pseudonyms are asked"),
-    "lookup.quarter": Argument("Only what is or was out in this period", aliases=_PERIOD),
+    "case": Argument("IDS are case ids of the source; show their pseudonyms"),
+    "lookup.quarter": Argument("Only releases of this period", aliases=_PERIOD),
     # explain
     "explain.case": Argument("Case id of the source, or a pseudonym of it in the series"),
     # forget, backup
     "cases": Argument(takes=Several(Text(), as_read=True)),
-    "reason": Argument("Why, in a few words that name nobody; it is kept"),
-    "forget.dry_run": Argument("Tell what would be erased, and change nothing"),
+    "reason": Argument("Reason in a few words, without names of people; it is stored"),
+    "forget.dry_run": Argument("Show the rows that would be erased; change nothing"),
     "backup.to": Argument("File to make, readable by its owner alone"),
     "backup.if_needed": Argument(
-        "Nothing is done, and that is no error, where the file is a copy of the warehouse as it is "
-        "now; what differs is refused as ever",
+        "Do nothing if the file is a copy of the warehouse as it is now (exit 0); "
+        "refuse any difference",
         in_file=True,
     ),
     # report, publish
-    "stale": Argument("Publish the release although cases have left it since it was made"),
+    "stale": Argument("Publish the release although cases have left it since"),
     "report.quarter": Argument("This period", "the whole series", aliases=_PERIOD),
     "public": Argument("From released data only, for publication"),
-    "report.k": Argument("Cases that must remain, of an imported series", takes=Whole(1)),
-    "report.theta": Argument("Thresholds of an imported series, as for release", takes=_NUMBER),
+    "report.k": Argument("Candidates that must remain, for an imported series", takes=Whole(1)),
+    "report.theta": Argument("Thresholds for an imported series, as for release", takes=_NUMBER),
     "figures": Argument("Folder for every figure of the page, as SVG and PNG"),
     "publish.if_needed": Argument(
-        "Nothing is done, and that is no error, where --to holds the same artifact, file by file; "
-        "what differs is refused as ever",
+        "Do nothing if --to holds exactly this artifact already (exit 0); refuse any difference",
         in_file=True,
     ),
     "publish.quarter": Argument("Period label such as 2011Q4, or FIRST:LAST", aliases=_PERIOD),
@@ -195,13 +194,13 @@ ARGUMENTS: Mapping[str, Argument] = {
         "Put an apostrophe before what a spreadsheet would run as a formula in CSV files",
         in_file=True,
     ),
-    "publisher": Argument("Who publishes, for the documents that catalogues read", in_file=True),
+    "publisher": Argument("Publisher named in the catalogue documents", in_file=True),
     "contact": Argument("E-mail address or page for questions", in_file=True),
     "license": Argument(
         "Licence: an identifier of SPDX such as CC-BY-4.0, or a page", in_file=True
     ),
-    "cite_as": Argument("How papers are to cite the artifact", in_file=True),
-    "landing_page": Argument("Page that tells of the artifact", in_file=True),
+    "cite_as": Argument("Citation of the artifact for papers", in_file=True),
+    "landing_page": Argument("Page that describes the artifact", in_file=True),
     "access": Argument("Who gets the artifact", in_file=True),
     "access_body": Argument(
         "Who decides on access (HealthDCAT-AP: health data access body)", in_file=True
@@ -216,22 +215,22 @@ ARGUMENTS: Mapping[str, Argument] = {
     ),
     "sign": Argument("Ed25519 key (PEM) to sign the hashes with, which --public-key checks"),
     # import_release
-    "originals": Argument("The raw records behind it: case id and quasi-identifiers"),
-    "group_column": Argument("Column that tells the groups", "group_id, if there"),
+    "originals": Argument("File of the original records: case id and quasi-identifiers"),
+    "group_column": Argument("Column with the group of each row", "group_id, if there"),
     "columns": Argument(takes=Instance((Mapping,), "names with columns, such as {'age': 'Alter'}")),
-    "separator": Argument("Stands between the values of a field"),
-    "suppressed": Argument("Text, such as *, that all quasi-identifiers of a suppressed row show"),
-    "supersede": Argument("Import the quarter anew; the old one stays known"),
+    "separator": Argument("Separator between the values of a field"),
+    "suppressed": Argument("Mark of a suppressed row, such as *, in all its quasi-identifiers"),
+    "supersede": Argument("Import the quarter again; attackers keep the earlier import"),
     "import_release.if_needed": Argument(
-        "Nothing is done, and that is no error, where the same files were imported, read in the "
-        "same way; what differs is refused as ever",
+        "Do nothing if the same files are imported already, read in the same way (exit "
+        "0); refuse any difference",
         in_file=True,
     ),
     # metrics
-    "metrics.public": Argument("What anybody can measure, from released data only"),
+    "metrics.public": Argument("Measure from released data only"),
     "medical": Argument(
-        "CSV of what diseases say of a patient (disease, sex, age_low, age_high ...), for "
-        "rr_medical and ar_medical",
+        "CSV with the age and sex that a disease implies (disease, sex, age_low, "
+        "age_high ...), for rr_medical and ar_medical",
         "the table that ships",
     ),
     "width": Argument(takes=Whole(1)),
@@ -242,16 +241,22 @@ ARGUMENTS: Mapping[str, Argument] = {
     "sets": Argument(takes=Several(Names(), as_read=True)),
     # attack, audit
     "qids": Argument(takes=Instance((Mapping,), "names with values, such as {'age': 37}")),
-    "new": Argument("The target is known to be in no earlier release"),
-    "stopped": Argument("The target is known not to be in the next quarter"),
-    "stayed": Argument("The target is known to be in the next quarter as well (persistence)"),
-    "left": Argument("The target is known to be in the version before, and to have left since"),
-    "gone": Argument("The target is known to have left for good: no later release has it"),
+    "new": Argument("The attacker knows that the target is in no earlier release"),
+    "stopped": Argument("The attacker knows that the target is not in the next quarter"),
+    "stayed": Argument(
+        "The attacker knows that the target is in the next quarter, too (persistence)"
+    ),
+    "left": Argument(
+        "The attacker knows that the target was in the version before, and has left since"
+    ),
+    "gone": Argument(
+        "The attacker knows that the target has left for good: no later release has it"
+    ),
     "audit.quarter": Argument("Report this period only", aliases=_PERIOD),
-    "all_series": Argument("Join all series of each quarter, as one attacker who has them would"),
-    "kept": Argument("Show what releases kept of their audits, without U, and audit nothing"),
+    "all_series": Argument("Join all series of each quarter, as an attacker with all of them does"),
+    "kept": Argument("Show the stored verdicts of the releases, without U; audit nothing"),
     "attacks": Argument(f"Some of {','.join(ATTACKS)}", "what each release defends", takes=Names()),
-    "scopes": Argument("Whose candidates: group, match", keyword="scope", takes=Names()),
+    "scopes": Argument("Candidates that count: group, match", keyword="scope", takes=Names()),
     "k": Argument("Cases that must remain", "the release's", Whole(1)),
     "theta": Argument("As for release", "the release's", _NUMBER),
     "alpha": Argument(
@@ -271,8 +276,8 @@ ARGUMENTS: Mapping[str, Argument] = {
         "Roles of the drug, such as PS,SS, or all", "suspects", Names(), in_file=True
     ),
     "preset": Argument(
-        "What the field counts: suspects (every suspect drug), primary (the first suspect role "
-        "alone), usual (suspects, --without-indications and --missing exclude)",
+        "Counting rules: suspects (every suspect drug), primary (only the first suspect "
+        "role), usual (suspects, --without-indications and --missing exclude)",
         in_file=True,
     ),
     "strata": Argument(
@@ -286,25 +291,27 @@ ARGUMENTS: Mapping[str, Argument] = {
     ),
     "without_drug": Argument("Leave out the cases that have this dominant drug"),
     "without_reaction": Argument("Leave out the cases that have this dominant reaction"),
-    "without_indications": Argument("Leave out reactions that the case has as an indication, too"),
+    "without_indications": Argument("Leave out reactions that are also an indication of the case"),
     "released_only": Argument("Read released views only: for analysts", in_file=True),
     "figure": Argument("SVG file of the trend: cases, and PRR with its interval"),
     "with_drug": Argument(
-        "Another drug: are both together reported with the reaction more often than each of them "
-        "makes it (Omega, Noren 2008)?"
+        "Second drug: measure whether both together are reported with the reaction more "
+        "often than each explains (Omega, Noren 2008)"
     ),
     "draws": Argument("Tables that --likelihood draws", takes=Whole(99, 1_000_000), in_file=True),
-    "likelihood.seed": Argument("Of the tables that are drawn", takes=Whole(0, 2**63 - 1)),
+    "likelihood.seed": Argument(
+        "Seed of the tables that --likelihood draws", takes=Whole(0, 2**63 - 1)
+    ),
     "form": Argument(
-        "Write what is released for pvda, openEBGM (--all) or TreeScan (--drug)", keyword="export"
+        "Write released data for pvda, openEBGM (--all) or TreeScan (--drug)", keyword="export"
     ),
     "export.to": Argument("Folder of the exported files; empty or absent"),
     "tree": Argument(
         "Hierarchy of reactions (CSV with node, parent) for TreeScan", "all under one root"
     ),
     "signals.missing": Argument(
-        "A case without a value that a condition asks for: counted by its share of the domain, or "
-        "left out as the usual tools do",
+        "A case without the value that a condition needs: counted by its share of the "
+        "domain, or left out as other tools do",
         in_file=True,
     ),
     "query.quarter": _RELEASED,
@@ -321,12 +328,12 @@ ARGUMENTS: Mapping[str, Argument] = {
     "drugs.quarter": _RELEASED_OR_LOADED,
     "column": Argument("A column with drugs or terms, such as pt", "all of them"),
     "spellings.quarter": _RELEASED_OR_LOADED,
-    "unmatched": Argument("Only the values that the dictionary lacks"),
-    "allow_unknown": Argument("Count names that no row has as none, instead of refusing them"),
+    "unmatched": Argument("Only values that are missing from the dictionary"),
+    "allow_unknown": Argument("Count unknown names as 0 instead of refusing them"),
     # compare, advise
     "quarters": Argument("FIRST:LAST, or one", aliases=("--periods",)),
-    "out": Argument("Folder for what is measured, its tables and its page"),
-    "audience": Argument(_of_release("audience"), "nobody is named", OneOf(get_args(Audience))),
+    "out": Argument("Folder for measurements, tables and page"),
+    "audience": Argument(_of_release("audience"), "none", OneOf(get_args(Audience))),
     "max_risk": Argument(
         "Largest chance of picking a patient's record, such as 0.1 or 1/11",
         "0.2, unless --max-loss is given",

@@ -465,7 +465,7 @@ WAYS = (
     Way(
         "--trend",
         "trend",
-        "The pair by period, and of all periods up to each",
+        "One pair by period, and cumulated",
         ("figure",),
         trend_parts,
         trend_table,

@@ -138,7 +138,7 @@ class GroupingModel(ABC):
             too_low="a group needs at least 2 cases to hide one",
             too_high=f"no quarter has groups of more than {MOST:,} cases",
         ),
-        help="Cases per group, at least; of k-anonymity and alpha-k, reports",
+        help="Least cases of a group; for k-anonymity and alpha-k, least reports",
         in_facts=False,
         weaker="lower",
         compared=(K,),
@@ -147,8 +147,10 @@ class GroupingModel(ABC):
     leftovers: Literal["withhold", "merge", "error", "suppress"] = parameter(
         "withhold",
         takes=OneOf(("withhold", "merge", "error", SUPPRESS)),
-        help="What becomes of a case that fits no group: withhold it, merge groups, refuse the "
-        "quarter, or suppress the values that break their thresholds and release the rest of it",
+        help=(
+            "A case that fits no group: withhold it, merge groups, refuse the quarter, or "
+            "suppress the values that break their thresholds"
+        ),
         in_facts=False,
         weaker=SUPPRESS,
         advised=("withhold", SUPPRESS),

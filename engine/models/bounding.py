@@ -147,8 +147,10 @@ class PpmsAlpha(PeriodicalModel):
     assume_md: Literal["none", "all"] = parameter(
         "none",
         takes=OneOf(("none", "all")),
-        help="all counts every case as stopping where the next quarter is not loaded; the "
-        "MD-attack is then open",
+        help=(
+            "all treats every case as one that stops while the next quarter is not loaded; "
+            "the MD-attack is then open"
+        ),
         weaker="all",
     )
 

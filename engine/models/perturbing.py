@@ -46,7 +46,7 @@ NOISE: dict[str, Any] = {
 EPSILON_LIMIT: dict[str, Any] = {
     "default": None,
     "takes": Amount(),
-    "help": "most that a case may have spent so far, drafts and this release included",
+    "help": "largest privacy budget spent on a case, drafts and this release included",
     "of": WITH_NOISE,
     "in_facts": False,
     "weaker": "higher",
@@ -55,8 +55,9 @@ EPSILON_LIMIT: dict[str, Any] = {
 EPSILON_SCOPE: dict[str, Any] = {
     "default": "warehouse",
     "takes": OneOf(("warehouse", "series")),
-    "help": "what counts towards --epsilon-limit: all series of the warehouse, since whoever "
-    "joins them has all draws of a case, or this series alone",
+    "help": "releases that count towards --epsilon-limit: those of all series in the "
+    "warehouse, or only of this series; an attacker who joins series has all draws "
+    "of a case",
     "of": WITH_NOISE,
     "in_facts": False,
     "weaker": "series",

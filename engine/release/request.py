@@ -66,7 +66,7 @@ MODEL = Parameter(
 TERMS = Parameter(
     keyword="terms",
     takes=OneOf((DISASSOCIATE,)),
-    help="Release terms apart from ids, in clusters within the groups",
+    help="Publish terms apart from ids, in clusters",
     weaker="different",
 )
 ORDER = (
@@ -106,21 +106,25 @@ class Request:
     on_infeasible: OnInfeasible = parameter(
         "error",
         takes=OneOf(("error", "withhold", "suppress")),
-        help="What becomes of values more frequent than their threshold: refuse the quarter, "
-        "withhold cases, or suppress the values of some cases and release the rest of them",
+        help=(
+            "Values more frequent than their threshold: refuse the quarter, withhold cases, "
+            "or suppress the values of some cases"
+        ),
         weaker=SUPPRESS,
     )
     count: Literal["cases", "persons"] = parameter(
         "cases",
         takes=OneOf(("cases", "persons")),
-        help="Of what k, the thresholds and new or old are: cases, or persons, for which suspected "
-        "duplicates are searched first (srsql duplicates); of ms, ppms, ppms-ear and ppms++",
+        help=(
+            "Unit of k and the thresholds: cases, or persons, after a search for suspected "
+            "duplicates (srsql duplicates); for ms, ppms, ppms-ear and ppms++"
+        ),
         weaker="cases",
     )
     match: Fraction = parameter(
         Fraction(9, 10),
         takes=Amount(1, noun="probability"),
-        help="Match probability from which on two cases count as one person",
+        help="Match probability at which two cases count as one person",
         weaker="higher",
         only_with=("count", "persons"),
     )
@@ -152,9 +156,10 @@ class Request:
     columns: tuple[str, ...] | None = parameter(
         None,
         takes=Names(),
-        help="Optional columns of the dataset that are published as the reports have them, such as "
-        "drug.route: no bound of a model holds for them, 'srsql metrics' measures whom they single "
-        "out",
+        help=(
+            "Optional columns to publish as reported, such as drug.route: no bound of a "
+            "model covers them; 'srsql metrics' measures how many cases they single out"
+        ),
         weaker="higher",
         weaker_than=lambda now, was: not set(now or ()) <= set(was or ()),
         usual="none",
@@ -162,15 +167,18 @@ class Request:
     term_key: int = parameter(
         TERM_KEY,
         takes=Whole(0, TERM_KEY),
-        help="Version of the key by which the spellings of a term are one: 1, or 0 as releases of "
-        "srsql before it (visible text in upper case)",
+        help=(
+            "Version of the key that joins the spellings of a term: 1, or 0 as in earlier "
+            "releases of srsql (visible text in upper case)"
+        ),
         weaker="lower",
     )
     max_delay: int | None = parameter(
         None,
         takes=Whole(1, MOST_DELAY),
-        help="Hold back a case that no group has room for, and try again in the next period, so "
-        "many periods at most; then it is withheld",
+        help=(
+            "Periods that a case without a group may wait for the next release; then it is withheld"
+        ),
         usual="no case waits",
     )
     terms: DisassociationParameters | None = None
@@ -193,38 +201,43 @@ class Request:
     audience: Audience | None = parameter(
         None,
         takes=OneOf(get_args(Audience)),
-        help="Who gets it, which chooses k, how rows are told and against whom they are protected, "
-        "where these are not given",
+        help=(
+            "Readers of the release: chooses k, the protection of rows and the attackers, "
+            "where these options are omitted"
+        ),
         of_run=True,
-        usual="nobody is named",
+        usual="none",
     )
     date: str = parameter(
         factory=lambda: today(),  # it stands below
         takes=Day(),
-        help="Day of the release, which its manifests tell, as YYYY-MM-DD",
+        help="Day of the release in its manifests, as YYYY-MM-DD",
         of_run=True,
         usual="today",
     )
     draft: bool = parameter(
-        False, takes=Flag(), help="Make it, but do not expose it yet", of_run=True
+        False, takes=Flag(), help="Make the release without exposing it", of_run=True
     )
     supersede: bool = parameter(
         False,
         takes=Flag(),
-        help="Replace a released quarter, which stays on record: of ms and the like alone, since "
-        "groups made anew can be intersected; or release an earlier one",
+        help=(
+            "Replace a released quarter, or release an earlier one; the replaced one stays "
+            "on record. Only for ms and similar models: an attacker intersects new groups "
+            "with old ones"
+        ),
         of_run=True,
     )
     change: bool = parameter(
         False,
         takes=Flag(),
-        help="Make it with other parameters than the series has, which has these from then on",
+        help="Change the parameters of the series from this release on",
         of_run=True,
     )
     weaker: bool = parameter(
         False,
         takes=Flag(),
-        help="Although it promises less than the series, or than the version that it replaces",
+        help="Allow less protection than the series has, or the replaced version",
         of_run=True,
     )
     max_linkable: Fraction = parameter(
@@ -234,37 +247,42 @@ class Request:
         of_run=True,
     )
     allow_linkable: bool = parameter(
-        False, takes=Flag(), help="Expose it although more rows link than that", of_run=True
+        False, takes=Flag(), help="Expose the release although more rows link", of_run=True
     )
     not_ids: tuple[str, ...] | None = parameter(
         None,
         takes=Names(),
-        help="Numbers in published texts that are also ids of other reports or cases, and are none "
-        "there, such as 4938201,5012345: a release with any other is refused",
+        help=(
+            "Numbers in published texts that only look like ids, such as 4938201,5012345; "
+            "any other number that is an id refuses the release"
+        ),
         of_run=True,
         usual="none",
     )
     if_needed: bool = parameter(
         False,
         takes=Flag(),
-        help="Nothing is done, and that is no error, where it is out just as asked: with the same "
-        "parameters, from the same data; what differs is refused as ever",
+        help=(
+            "Do nothing if exactly this release exists already, with the same parameters "
+            "and data (exit 0); refuse any difference"
+        ),
         of_run=True,
         in_file=True,
     )
     workers: int = parameter(
         1,
         takes=Whole(1, MOST_WORKERS),
-        help="Processes that carry parts, where --parts makes any, clusters of terms, and buckets "
-        "of a lake; the release is the same",
+        help=(
+            "Worker processes for parts (--parts), clusters of terms, and buckets of a "
+            "lake; the release is the same"
+        ),
         of_run=True,
         in_file=True,
     )
     spark: str | None = parameter(
         None,
         takes=Text(),
-        help=f"Spark carries parts, clusters and buckets of a lake, in the place of --workers; the "
-        f"release is the same: {ADDRESSES}",
+        help=f"Spark instead of --workers; the release is the same: {ADDRESSES}",
         of_run=True,
     )
     carrier: Carrier | None = None

@@ -92,7 +92,7 @@ class DisassociationParameters:
             frozenset, read_terms, "the path of a file with a term on each line", content=sorted
         ),
         keyword="sensitive_terms",
-        help="terms, in any spelling, that are told of clusters and never of a record, one a line",
+        help="file of terms, one a line, published per cluster and never per record",
         of="disassociated terms",
         weaker="different",
     )
@@ -115,7 +115,7 @@ class DisassociationParameters:
         False,
         takes=Flag(),
         keyword="repeated_terms",
-        help="a term told n times of a case is n terms",
+        help="count a term that a case has n times as n terms",
         of=_OF,
     )
     """Loukides 2014, section 7.1."""
@@ -164,8 +164,10 @@ class DisassociationParameters:
     link_quarters: bool = parameter(
         False,
         takes=Flag(),
-        help="pseudonyms are the same in all quarters although whole rows are taken apart: what is "
-        "claimed of a row's terms is then claimed of one quarter alone",
+        help=(
+            "keep pseudonyms the same in all quarters; the bounds on a row's terms then "
+            "hold within one quarter only"
+        ),
         of="--terms disassociate",
     )
 

@@ -129,14 +129,14 @@ def grid_parameters() -> dict[str, Parameter]:
         keyword="cases",
         takes=Several(Whole()),
         default=(),
-        help="Samples of so many cases of each quarter",
+        help="Size of the sample of each quarter, in cases",
         usual="all",
     )
     found["seed"] = Parameter(
         keyword="seed",
         takes=Several(Whole()),
         default=(0,),
-        help="Claims and figures take the mean over several",
+        help="Several seeds: claims and figures are means over them",
     )
     return found | {name: of_release[name] for name in ("missing", "on_infeasible")}
 

@@ -79,25 +79,31 @@ class Sweep:
     sample: int = parameter(
         SAMPLE,
         takes=Whole(0),
-        help="Cases that all settings are tried on before the best are measured on the whole "
-        "quarter; 0 for no sample",
+        help=(
+            "Size of the sample for a first try of all settings, in cases; the best are "
+            "then measured on the whole quarter; 0: no sample"
+        ),
     )
     seed: int | None = parameter(
         None,
         takes=Whole(),
-        help="Seed of sample and releases; the command it ends with has it, too",
+        help="Seed of sample and releases; the recommended command has it, too",
     )
     terms: bool = parameter(
         False,
         takes=Flag(),
-        help="Recommend also how whole rows are taken apart, which is measured on the whole "
-        "quarter: sizes of clusters, and items that may be known",
+        help=(
+            "Recommend settings for whole rows, too: sizes of clusters, and known items; "
+            "measured on the whole quarter"
+        ),
     )
     max_singled_out: float = parameter(
         0.0,
         takes=Real(0, 1),
-        help="Largest share of cases for which some two known items may leave fewer than k "
-        "candidates, with --terms",
+        help=(
+            "Largest share of cases that two known items may single out (fewer than k "
+            "candidates), with --terms"
+        ),
     )
 
     def __post_init__(self) -> None:
