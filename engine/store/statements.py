@@ -1,4 +1,4 @@
-"""Statements: the `.sql` files of the package, split and quoted with sqlglot."""
+"""Statements: the `.sql` files of the package, what they name, and expressions of sqlglot."""
 
 from __future__ import annotations
 
@@ -42,13 +42,17 @@ def spaces_and(signs: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """``name`` as a quoted identifier of DuckDB, whatever it contains."""
-    return exp.to_identifier(name, quoted=True).sql(dialect="duckdb")
+    """``name`` as a quoted identifier of DuckDB, whatever it contains.
+
+    Here and in ``literal`` without sqlglot, whose generator takes longer to load than a warehouse
+    to open.
+    """
+    return '"' + name.replace('"', '""') + '"'
 
 
 def literal(value: str) -> str:
     """``value`` as a string literal, for the statements that take no parameters."""
-    return exp.Literal.string(value).sql(dialect="duckdb")
+    return "'" + value.replace("'", "''") + "'"
 
 
 def dotted(*parts: str) -> str:
