@@ -70,5 +70,6 @@ figures AS (
     FROM widened AS w CROSS JOIN given_up AS g
 )
 
-SELECT unnest(srsql.metric_row(of_release, f.measure, 'release', f.loss, f.total))
-FROM figures AS f;
+SELECT unnest(srsql.metric_row(own.release_id, f.measure, 'release', f.loss, f.total))
+FROM figures AS f
+CROSS JOIN (SELECT of_release AS release_id) AS own;

@@ -79,9 +79,10 @@ figures AS (
     SELECT 'with E' AS scope, d.believed AS n FROM dangerous AS d
 )
 
-SELECT unnest(srsql.check_row(of_release, 'dr', f.scope, f.n, g.n, 0))
+SELECT unnest(srsql.check_row(own.release_id, 'dr', f.scope, f.n, g.n, 0))
 FROM figures AS f
-CROSS JOIN groups AS g;
+CROSS JOIN groups AS g
+CROSS JOIN (SELECT of_release AS release_id) AS own;
 
 -- What:    share of the quarter's cases and reports that were withheld, in all and by reason.
 -- Inputs:  of_release.
@@ -116,8 +117,9 @@ rates AS (
     GROUP BY g.reason
 )
 
-SELECT unnest(srsql.metric_row(of_release, 'withheld', r.scope, r.n, r.total))
-FROM rates AS r;
+SELECT unnest(srsql.metric_row(own.release_id, 'withheld', r.scope, r.n, r.total))
+FROM rates AS r
+CROSS JOIN (SELECT of_release AS release_id) AS own;
 
 -- What:    share of QID values that were released as NULL although known (suppression), per QID.
 -- Inputs:  of_release.
@@ -134,7 +136,8 @@ WITH counted AS (
     GROUP BY c.position
 )
 
-SELECT unnest(srsql.metric_row(of_release, 'suppressed', a.attribute, f.violating, f.total))
+SELECT
+    unnest(srsql.metric_row(a.release_id, 'suppressed', a.attribute, f.violating, f.total))
 FROM counted AS f
 INNER JOIN srsql.attribute AS a ON a.release_id = of_release AND f.position = a.position;
 
@@ -254,7 +257,7 @@ lost AS (
 )
 
 SELECT
-    unnest(srsql.metric_row(of_release, 'suppressed_values', f.scope, f.n, f.total))
+    unnest(srsql.metric_row(own.release_id, 'suppressed_values', f.scope, f.n, f.total))
 FROM (
     SELECT 'values of cases' AS scope, l.pairs AS n, l.pairs + s.pairs AS total
     FROM lost AS l CROSS JOIN shown AS s
@@ -268,12 +271,14 @@ FROM (
     SELECT 'cases, worst value' AS scope, l.most AS n, r.cases AS total
     FROM lost AS l CROSS JOIN released AS r
 ) AS f
+CROSS JOIN (SELECT of_release AS release_id) AS own
 UNION ALL
 SELECT
     unnest(srsql.uniform_row(
-        of_release, 'suppressed_confidence', 'worst value', l.above, l.groups, l.worst, NULL, NULL
+        own.release_id, 'suppressed_confidence', 'worst value', l.above, l.groups, l.worst, NULL, NULL
     ))
-FROM lost AS l;
+FROM lost AS l
+CROSS JOIN (SELECT of_release AS release_id) AS own;
 
 -- What:    distribution of group sizes in distinct cases.
 -- Inputs:  of_release.
@@ -311,10 +316,11 @@ points AS (
 
 SELECT
     unnest(srsql.uniform_row(
-        of_release, 'group_size', f.scope, f.violating, f.total, f.size, f.k, f.violating = 0
+        f.release_id, 'group_size', f.scope, f.violating, f.total, f.size, f.k, f.violating = 0
     ))
 FROM (
     SELECT
+        r.release_id,
         points.point.scope,
         points.point.size,
         r.k,

@@ -100,8 +100,9 @@ WITH summed AS (
     FROM srsql.star_loss(of_release) AS l
 )
 
-SELECT unnest(srsql.metric_row(of_release, 'nil_star', 'release', s.loss, s.total))
-FROM summed AS s;
+SELECT unnest(srsql.metric_row(own.release_id, 'nil_star', 'release', s.loss, s.total))
+FROM summed AS s
+CROSS JOIN (SELECT of_release AS release_id) AS own;
 
 -- What:    how many of the numbers that were drawn lie at an end of what they are kept in: noise
 --          that is wider than the domain leaves little else.
