@@ -14,7 +14,7 @@ import duckdb
 
 from srsql.engine.errors import OutdatedError, WarehouseError, one_line
 from srsql.engine.store import database_file
-from srsql.engine.store.comments import told
+from srsql.engine.store.comments import Told, told
 from srsql.engine.store.composed import macro_text
 from srsql.engine.store.database_file import ALIAS
 from srsql.engine.store.guard import (
@@ -257,10 +257,14 @@ def _parsed(package: str, file: str) -> tuple[duckdb.Statement, ...]:
 
 
 @cache
+def described() -> tuple[Told, ...]:
+    """What is told of each table, view and macro of a warehouse."""
+    return tuple(told((file, macro_text(package, file)) for package, file in _definition_files()))
+
+
 def _comments() -> str:
     """The statements that say what each definition is."""
-    files = [(file, macro_text(package, file)) for package, file in _definition_files()]
-    return ";\n".join(each.statement for each in told(files))
+    return ";\n".join(each.statement for each in described())
 
 
 def _definition_files() -> list[tuple[str, str]]:
