@@ -18,7 +18,9 @@ pytestmark = pytest.mark.slow
 TESTS = Path(__file__).parents[1]
 MACROS = TESTS.parent / "sql_macros"
 LIST = Path(__file__).with_name("without_oracle.toml")
-CREATED = re.compile(r"^\s*CREATE\s+(?:OR\s+REPLACE\s+)?MACRO\s+srsql(?:_internal)?\.(\w+)", re.I | re.M)
+CREATED = re.compile(
+    r"^\s*CREATE\s+(?:OR\s+REPLACE\s+)?MACRO\s+srsql(?:_internal)?\.(\w+)", re.I | re.M
+)
 
 
 def created() -> dict[str, Path]:
