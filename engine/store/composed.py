@@ -5,8 +5,8 @@ of macros says
 
     -- parts: audit/release, audit/sizes; of: job; as: _again; reading: audit_target as other
 
-the statements of these steps become parts of its WITH: ``CREATE TEMP TABLE srsql_x AS query`` is
-``srsql_x AS MATERIALIZED (query)``, and ``$parameter`` is that column of the one row of ``job``.
+the statements of these steps become parts of its WITH: a table is a part of its name
+that is ``MATERIALIZED``, and ``$parameter`` is that column of the one row of ``job``.
 ``as`` is put behind the names that are written, ``reading`` replaces names that are read.
 """
 

@@ -1,5 +1,5 @@
 -- One attacker, played in any DuckDB client: what is known of a target is a struct of names of
--- quasi-identifiers and values, as a person says them.
+-- quasi-identifiers and values, as they are spoken of.
 
 -- What:    how the numbers of a dataset become granules, as its text declares: the size of one, and
 --          whether halves are rounded up.
@@ -130,8 +130,8 @@ FROM chosen AS c;
 -- What:    the release of a period that is attacked: the one that is out, or, where the target is
 --          known to have left it, the version before.
 -- Inputs:  of_period; of_series, of_dataset: as of named_series; has_left.
--- Outputs: release_id, dataset, joined (ids follow cases), next_period, previous_period, tells_gone;
---          one row.
+-- Outputs: release_id, dataset, joined (ids follow cases), next_period, previous_period,
+--          tells_gone; one row.
 CREATE OR REPLACE MACRO srsql_internal.attacked_release(
     of_period, of_series, of_dataset, has_left
 ) AS TABLE
@@ -194,9 +194,10 @@ LEFT JOIN chosen AS c ON true;
 -- Inputs:  period: of the release that the target is in; knowledge: struct of quasi-identifier and
 --          value, such as {'age': 44, 'sex': 'M'}; series, dataset: as of srsql.audit; new: the
 --          target is in no earlier period; stopped: it is not in the next one; stayed: it is in the
---          next one; has_left: it left with the newest version of the period; gone: it left for good.
--- Outputs: case_id, group_id, in_next, in_previous, excluded_by: list of the sets (B, F, L, MD, E, P,
---          G) that it is in; empty: it remains.
+--          next one; has_left: it left with the newest version of the period; gone: it left for
+--          good.
+-- Outputs: case_id, group_id, in_next, in_previous, excluded_by: list of the sets (B, F, L, MD, E,
+--          P, G) that it is in; empty: it remains.
 -- Source:  Huang 2021, Definitions 1 to 3 and 5; SPEC sections 9 and 20.
 CREATE OR REPLACE MACRO srsql.candidates(
     period,
@@ -266,13 +267,13 @@ FROM candidate AS c
 LEFT JOIN reasons AS r ON c.case_no = r.case_no
 ORDER BY c.case_no;
 
--- What:    One attacker played: how many candidates there are, what each exclusion set rules out, who
---          remains, and what can be inferred of the target.
+-- What:    One attacker played: how many candidates there are, what each exclusion set rules out,
+--          who remains, and what can be inferred of the target.
 -- Inputs:  as of srsql.candidates.
--- Outputs: step (candidates; excluded; remaining; inferred: a value of those who remain; united: the
---          same with their values of all releases; persistent: who remains of another period), name
---          (of the set, the value or the period), cases, share (of those who remain), theta, exceeds
---          (the share exceeds theta).
+-- Outputs: step (candidates; excluded; remaining; inferred: a value of those who remain; united:
+--          the same with their values of all releases; persistent: who remains of another period),
+--          name (of the set, the value or the period), cases, share (of those who remain), theta,
+--          exceeds (the share exceeds theta).
 -- Source:  Huang 2021, Definitions 1 to 5; SPEC sections 9 and 20.
 CREATE OR REPLACE MACRO srsql.attack(
     period,
@@ -303,14 +304,16 @@ remaining_case AS MATERIALIZED (
     WHERE len(c.excluded_by) = 0
 ),
 
+names AS (SELECT unnest(['B', 'F', 'L', 'MD', 'E', 'P', 'G']) AS name),
+
 found AS (
     SELECT 1 AS place, 'candidates' AS step, NULL AS name, count(*) AS cases, NULL AS share,
         NULL AS theta, NULL AS exceeds
-    FROM candidate AS c
+    FROM candidate
     UNION ALL
     SELECT 2, 'excluded', s.name, count(c.case_no), NULL, NULL, NULL
     FROM attacked AS a
-    CROSS JOIN (SELECT unnest(['B', 'F', 'L', 'MD', 'E', 'P', 'G']) AS name) AS s
+    CROSS JOIN names AS s
     LEFT JOIN candidate AS c ON list_contains(c.excluded_by, s.name)
     WHERE
         s.name IN ('B', 'F')
@@ -321,7 +324,7 @@ found AS (
         OR (s.name = 'G' AND gone AND a.tells_gone)
     GROUP BY s.name
     UNION ALL
-    SELECT 3, 'remaining', NULL, count(*), NULL, NULL, NULL FROM remaining_case AS r
+    SELECT 3, 'remaining', NULL, count(*), NULL, NULL, NULL FROM remaining_case
     UNION ALL
     SELECT 4, 'inferred', i.term, i.holders, i.confidence, i.theta_num / nullif(i.theta_den, 0),
         i.exceeds
@@ -347,4 +350,4 @@ found AS (
 
 SELECT f.step, f.name, f.cases, f.share, f.theta, f.exceeds
 FROM found AS f
-ORDER BY f.place, f.share DESC, f.name;
+ORDER BY f.place ASC, f.share DESC, f.name ASC;

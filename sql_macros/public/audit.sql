@@ -22,6 +22,14 @@ lists AS (
         END
 ),
 
+windows AS (
+    SELECT
+        unnest(['next', 'next', 'previous', 'previous']) AS side,
+        unnest([true, false, true, false]) AS inside
+),
+
+versions AS (SELECT unnest(['left_series', 'left']) AS kind),
+
 kinds AS (
     SELECT
         l.*,
@@ -34,11 +42,7 @@ kinds AS (
     UNION ALL
     SELECT l.*, 'window', w.side, w.inside, l.without_neighbours, []::INTEGER[]
     FROM lists AS l
-    CROSS JOIN (
-        SELECT
-            unnest(['next', 'next', 'previous', 'previous']) AS side,
-            unnest([true, false, true, false]) AS inside
-    ) AS w
+    CROSS JOIN windows AS w
     WHERE list_contains(l.attacks, 'p')
     UNION ALL
     SELECT
@@ -52,7 +56,7 @@ kinds AS (
         ),
         CASE x.kind WHEN 'left' THEN l.newer ELSE l.since END
     FROM lists AS l
-    CROSS JOIN (SELECT unnest(['left_series', 'left']) AS kind) AS x
+    CROSS JOIN versions AS x
     WHERE len(l.newer) > 0
 )
 
@@ -127,6 +131,8 @@ series AS MATERIALIZED (
     FROM query_table(subjects) AS s
 ),
 
+scopes AS (SELECT unnest(['group', 'match']) AS scope),
+
 job_list AS MATERIALIZED (
     SELECT j.* FROM query_table(jobs) AS j
 ),
@@ -136,7 +142,7 @@ srsql_audit_next AS MATERIALIZED (
 ),
 
 srsql_audit_part AS MATERIALIZED (
-    SELECT NULL::INTEGER AS release_id, NULL::INTEGER AS group_id LIMIT 0
+    SELECT NULL::INTEGER AS release_id, NULL::INTEGER AS group_id WHERE false
 ),
 
 -- parts: audit/appearances, audit/series; of: series
@@ -209,14 +215,14 @@ rounds AS (
 
         -- parts: audit/cells_match; of: job; as: _of_match_cells;
         --   reading: audit_member as member_of_cells, audit_place as place_of_cells
-        srsql_audit_match_target AS MATERIALIZED (
+        match_target AS MATERIALIZED (
             SELECT t.* FROM srsql_audit_target_of_originals AS t
             UNION ALL BY NAME
             SELECT t.* FROM srsql_audit_target_of_match_cells AS t
         ),
 
         -- parts: audit/points, audit/scope_match; of: job; as: _match;
-        --   reading: audit_target as srsql_audit_match_target
+        --   reading: audit_target as match_target
         own_set AS MATERIALIZED (
             SELECT s.* FROM srsql_audit_sets AS s
             WHERE s.remaining > 0 OR (SELECT j.side FROM job AS j) IS NULL
@@ -291,7 +297,7 @@ rounds AS (
                 WHEN c.scope = 'group' THEN (SELECT min(s.remaining) FROM srsql_audit_sets AS s)
             END
         FROM job AS j
-        CROSS JOIN (SELECT unnest(['group', 'match']) AS scope) AS c
+        CROSS JOIN scopes AS c
     )
 )
 
@@ -405,10 +411,11 @@ END;
 -- Outputs: period, release_id, model, status, scope, safe; kept_safe, agrees: the verdict that the
 --          release keeps, and whether it has the same figures; attacks, not_evaluated, undefended;
 --          k; groups; dig, dsg, ssg: of them in danger; dir, dsr, ssgr: their shares; persistence,
---          erasure, erasure_series, leaving: groups in danger under P, E, E over the series, G (NULL:
---          not evaluated); erasure_claimed; outside: cases whose region does not cover their values;
---          internal: groups of a perturbed release that break k or theta; bounds_broken: old cases
---          whose region does not cover all their earlier ones; fewest: candidates that remain.
+--          erasure, erasure_series, leaving: groups in danger under P, E, E over the series, G
+--          (NULL: not evaluated); erasure_claimed; outside: cases whose region does not cover their
+--          values; internal: groups of a perturbed release that break k or theta; bounds_broken:
+--          old cases whose region does not cover all their earlier ones; fewest: candidates that
+--          remain.
 -- Source:  Huang 2021, Definitions 1 to 5; SPEC sections 9 and 20.
 CREATE OR REPLACE MACRO srsql.audit(
     period := NULL,
@@ -516,9 +523,13 @@ SELECT
         AS kept_safe,
     CASE
         WHEN v.attacks = j.attacks
-            THEN (v.groups, v.dig, v.dsg, v.ssg) = (j.groups, j.dig, j.dsg, j.ssg)
-            AND v.internal IS NOT DISTINCT FROM j.internal
-            AND v.erasure IS NOT DISTINCT FROM j.erasure
+            THEN
+                v.groups = j.groups
+                AND v.dig = j.dig
+                AND v.dsg = j.dsg
+                AND v.ssg = j.ssg
+                AND coalesce(v.internal, -1) = coalesce(j.internal, -1)
+                AND coalesce(v.erasure, -1) = coalesce(j.erasure, -1)
     END AS agrees,
     j.attacks,
     j.not_evaluated,

@@ -1,8 +1,8 @@
 -- What a warehouse has, which macros there are, and what a release risks and loses.
 
 -- What:    The releases that are or were out, of every series.
--- Outputs: dataset, series, period, release_id, model, status, k, ids (how cases are called), cases,
---          groups, views: the schema of its views; NULL where it was replaced.
+-- Outputs: dataset, series, period, release_id, model, status, k, ids (how cases are called),
+--          cases, groups, views: the schema of its views; NULL where it was replaced.
 -- Source:  SPEC section 20.
 CREATE OR REPLACE MACRO srsql.series() AS TABLE
 WITH sizes AS (
@@ -31,7 +31,8 @@ INNER JOIN srsql.series AS s ON r.dataset = s.dataset AND r.series = s.series
 LEFT JOIN sizes AS n ON r.release_id = n.release_id
 ORDER BY r.dataset, r.series, r.quarter, r.release_id;
 
--- What:    The macros that people call, of the warehouse that is in use: what each returns and takes.
+-- What:    The macros that people call, of the warehouse that is in use: what each returns and
+--          takes.
 -- Outputs: call, what.
 -- Source:  SPEC section 20.
 CREATE OR REPLACE MACRO srsql.help() AS TABLE
@@ -47,11 +48,11 @@ WHERE
     AND NOT starts_with(f.comment, 'Helper. ')
 ORDER BY f.function_name;
 
--- What:    The groups in danger of a release or a series, by every attack that can be evaluated: DIR,
---          DSR and SSGR at both scopes, with the attacks that gave them.
+-- What:    The groups in danger of a release or a series, by every attack that can be evaluated:
+--          DIR, DSR and SSGR at both scopes, with the attacks that gave them.
 -- Inputs:  as of srsql.audit; attacks: default all of b, f, l, md, ss, p that can be evaluated.
--- Outputs: period, release_id, measure ('dir', 'dsr', 'ssgr', and 'dr_p', 'dr_e', 'dr_g': fewer than
---          k remain under P, E, G), scope, violating (groups), total, ratio, attacks.
+-- Outputs: period, release_id, measure ('dir', 'dsr', 'ssgr', and 'dr_p', 'dr_e', 'dr_g': fewer
+--          than k remain under P, E, G), scope, violating (groups), total, ratio, attacks.
 -- Source:  Huang 2021, section 4; SPEC section 20.
 CREATE OR REPLACE MACRO srsql.danger(
     period := NULL,
@@ -118,12 +119,12 @@ SELECT
     NULL
 WHERE of_period IS NOT NULL AND NOT EXISTS (SELECT 1 FROM found);
 
--- What:    Loss and risk of the releases of a series, computed now from the catalog, beside what each
---          release keeps of them. Measures that only a kernel computes (RR, AR, singling out) have
---          what is kept alone.
+-- What:    Loss and risk of the releases of a series, computed now from the catalog, beside what
+--          each release keeps of them. Measures that only a kernel computes (RR, AR, singling out)
+--          have what is kept alone.
 -- Inputs:  period: default every one that is out; series, dataset: as of srsql.audit.
--- Outputs: period, measure, scope, violating, total, ratio, kept_ratio, agrees (NULL: one of both is
---          unknown).
+-- Outputs: period, measure, scope, violating, total, ratio, kept_ratio, agrees (NULL: one of both
+--          is unknown).
 -- Source:  Lin 2016, eq. (4), (10); Wu 2022, section V; SPEC section 20.
 CREATE OR REPLACE MACRO srsql.metrics(
     period := NULL, series := 'main', dataset := NULL

@@ -3,11 +3,11 @@
 -- dataset: signal_case(case_id, lower, expected, upper), signal_drug(case_id, drug) and
 -- signal_reaction(case_id, reaction), of keys of terms.
 
--- What:    How far a region meets a condition: lower (every value meets it), upper (some value may),
---          expected (the share that does, uniform over the region, or the domain where it is
+-- What:    How far a region meets a condition: lower (every value meets it), upper (some value
+--          may), expected (the share that does, uniform over the region, or the domain where it is
 --          missing), known (the region decides).
--- Inputs:  low, high: bounds of the region, both inclusive, NULL where missing; at_least, at_most: of
---          the condition, inclusive; domain_low, domain_high: of the quasi-identifier.
+-- Inputs:  low, high: bounds of the region, both inclusive, NULL where missing; at_least, at_most:
+--          of the condition, inclusive; domain_low, domain_high: of the quasi-identifier.
 -- Outputs: struct of lower, expected, upper and known, for unnest.
 -- Source:  SPEC section 14.
 CREATE OR REPLACE MACRO srsql.meets(low, high, at_least, at_most, domain_low, domain_high) AS
@@ -134,7 +134,7 @@ FROM srsql.signal_measures('counted') AS m
 WHERE
     CASE
         WHEN
-            (SELECT count(*) FROM own_weight) = (SELECT count(DISTINCT w.case_id) FROM own_weight AS w)
+            (SELECT count(*) = count(DISTINCT w.case_id) FROM own_weight AS w)
             THEN true
         ELSE error('a case has two states: take each as its latest period has it')
     END;
@@ -142,8 +142,8 @@ WHERE
 -- What:    PRR, ROR, IC and chi-squared of one drug and one reaction by released cases, with 95 %
 --          intervals, and the least and greatest PRR that any truth behind the regions gives.
 -- Inputs:  as of srsql.pair.
--- Outputs: drug, reaction (keys), a, b, c, d, each with _lower and _upper; prr, ror, ic with _low and
---          _high (of the expected table); chi2; prr_least, prr_most: bounds over all truths.
+-- Outputs: drug, reaction (keys), a, b, c, d, each with _lower and _upper; prr, ror, ic with _low
+--          and _high (of the expected table); chi2; prr_least, prr_most: bounds over all truths.
 -- Source:  Lin 2016, Table 2; SPEC sections 14 and 20.
 CREATE OR REPLACE MACRO srsql.signals(
     drug,
@@ -162,8 +162,8 @@ wanted AS MATERIALIZED (
 SELECT m.*
 FROM srsql_internal.measured_pairs('wanted', cases, drugs, reactions) AS m;
 
--- What:    The contingency table of a drug and a reaction by released cases: cells a (both), b (drug
---          alone), c (reaction alone), d (neither).
+-- What:    The contingency table of a drug and a reaction by released cases: cells a (both), b
+--          (drug alone), c (reaction alone), d (neither).
 -- Inputs:  drug, reaction: names; cases, drugs, reactions: names of the reader's views.
 -- Outputs: cell, lower, expected, upper, known (cases whose regions settle every condition and that
 --          meet it: as many as lower).
@@ -212,4 +212,4 @@ wanted AS MATERIALIZED (
 
 SELECT m.*
 FROM srsql_internal.measured_pairs('wanted', cases, drugs, reactions) AS m
-ORDER BY m.prr_low DESC, m.drug, m.reaction;
+ORDER BY m.prr_low DESC, m.drug ASC, m.reaction ASC;

@@ -1,5 +1,5 @@
 -- What the public macros of an audit take from the catalog: the series that is meant, and how each
--- of its releases is judged. Words are those of a person: period labels, names of series.
+-- of its releases is judged. Words are those of its readers: period labels, names of series.
 
 -- What:    an exact fraction of a number or a text such as '1/3' or 0.4; NULL of NULL.
 -- Outputs: struct of num and den.
@@ -52,26 +52,28 @@ WHERE n.number <> 1;
 -- What:    the period just after the newest release of a series, of which MD can be told before it
 --          is released there; NULL where it is not ingested, or not told, or where the newest
 --          release is foreign.
--- Inputs:  of_series, of_dataset: as of named_series; reports(case_id, quarter): the name of a table
---          or view with the raw reports; srsql_internal.no_report where they are not told.
+-- Inputs:  of_series, of_dataset: as of named_series; reports(case_id, quarter): the name of a
+--          table or view with the raw reports; srsql_internal.no_report where they are not told.
 -- Outputs: dataset, quarter; one row.
 CREATE OR REPLACE MACRO srsql_internal.next_period(of_series, of_dataset, reports) AS TABLE
 WITH
 newest AS (
-    SELECT arg_max(r, (r.quarter, r.release_id)) AS release
+    SELECT r.dataset, r.quarter, r.model
     FROM srsql_internal.named_series(of_series, of_dataset) AS n
     INNER JOIN srsql.exposed_release AS r ON n.dataset = r.dataset AND n.series = r.series
+    ORDER BY r.quarter DESC, r.release_id DESC
+    LIMIT 1
 ),
 
 later AS (
     SELECT
-        any_value(n.release.dataset) AS dataset,
-        any_value(n.release.quarter) AS newest,
-        any_value(n.release.model) AS model,
+        any_value(n.dataset) AS dataset,
+        any_value(n.quarter) AS newest,
+        any_value(n.model) AS model,
         min(i.quarter) AS quarter
     FROM newest AS n
     LEFT JOIN srsql.ingestion AS i
-        ON n.release.dataset = i.dataset AND n.release.quarter < i.quarter AND NOT i.replaced
+        ON n.dataset = i.dataset AND n.quarter < i.quarter AND NOT i.replaced
 )
 
 SELECT
@@ -101,11 +103,11 @@ WHERE
 --          asked: list of attacks; NULL: what each release promises, else b, f, l; ['all']: every
 --          one that can be evaluated; asked_k, asked_theta, asked_alpha: bounds in the place of
 --          those of the releases; NULL: theirs; reports: as of next_period.
--- Outputs: seq (from 1), explicit (attacks were asked for), release_id, dataset, series, quarter, quarter_no, model, status, k,
---          alpha_num, alpha_den, theta_num, theta_den (NULL: those of the values), weight_scale,
---          attacks (evaluated), not_evaluated, undefended, newest, originals, reported, newer,
---          since, claims_erasure, joined (ids follow cases), perturbed, lacks (why it cannot be
---          judged).
+-- Outputs: seq (from 1), explicit (attacks were asked for), release_id, dataset, series, quarter,
+--          quarter_no, model, status, k, alpha_num, alpha_den, theta_num, theta_den (NULL: those of
+--          the values), weight_scale, attacks (evaluated), not_evaluated, undefended, newest,
+--          originals, reported, newer, since, claims_erasure, joined (ids follow cases), perturbed,
+--          lacks (why it cannot be judged).
 -- Source:  SPEC section 9.
 CREATE OR REPLACE MACRO srsql_internal.audit_subjects(
     of_series, of_dataset, of_period, asked, asked_k, asked_theta, asked_alpha, reports

@@ -50,6 +50,8 @@ WHERE g.release_id = of_release;
 -- Source:  Lin 2016, eq. (9); SPEC section 7.
 CREATE OR REPLACE MACRO srsql.information_loss(of_release) AS TABLE
 WITH
+own AS (SELECT of_release AS release_id),
+
 widened AS (
     SELECT
         coalesce(fsum(l.cases * l.loss), 0) AS loss,
@@ -72,4 +74,4 @@ figures AS (
 
 SELECT unnest(srsql.metric_row(own.release_id, f.measure, 'release', f.loss, f.total))
 FROM figures AS f
-CROSS JOIN (SELECT of_release AS release_id) AS own;
+CROSS JOIN own;

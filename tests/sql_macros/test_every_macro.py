@@ -51,7 +51,8 @@ def listed() -> dict[str, dict[str, str]]:
 def test_the_macros_that_are_listed_here_are_those_that_are_installed(sql: Any) -> None:
     rows = sql.rows(
         "SELECT DISTINCT f.function_name FROM duckdb_functions() AS f "
-        "WHERE f.schema_name IN ('srsql', 'srsql_internal') AND f.function_type IN ('macro', 'table_macro')"
+        "WHERE f.schema_name IN ('srsql', 'srsql_internal') "
+        "AND f.function_type IN ('macro', 'table_macro')"
     )
     assert {name for (name,) in rows} == created().keys()
 
