@@ -44,7 +44,7 @@ FOLDERS = ("engine", "schemas", "sql_macros", "udfs")
 COMPILED = {"njit", "leaf", "jit", "vectorize", "guvectorize"}
 FREE_OF_LIMITS = ("cli.py", "engine/api/", "engine/extras/study/study.py")
 """Where a function may have as many parameters as a person can give options."""
-NO_TABLES = {"srsql_artifact", "srsql_copy", "srsql_data", "srsql_warehouse"}
+NO_TABLES = {"srsql_artifact", "srsql_copy", "srsql_data", "srsql_internal", "srsql_warehouse"}
 MADE = re.compile(
     r"\bTEMP(?:ORARY)?\s+(?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:temp\.main\.)?(srsql_\w+)",
     re.IGNORECASE,

@@ -85,19 +85,20 @@ def page() -> str:
     parts.append(PARAMETERS + "\n".join(parameter_rows()) + "\n")
     parts.append(VIEWS)
     parts.append(
-        "## SQL macros\n\nInstalled in the schema `srsql` by `srsql.install(con)`; parameters that "
-        "name tables take their names as text.\n"
+        "## SQL macros\n\nEvery warehouse file has them, and `srsql.install(con)` makes them: [the table](macros.md) "
+        "says which are for people and which need Python. Parameters that name tables take their "
+        "names as text.\n"
     )
     for file in MACRO_FILES:
         text = (resources.files("srsql.sql_macros") / file).read_text(encoding="utf-8")
         for comment, name, arguments in re.findall(
-            r"((?:^--.*\n)+)CREATE OR REPLACE MACRO srsql\.(\w+)\(([^)]*)\)", text, re.MULTILINE
+            r"((?:^--.*\n)+)CREATE OR REPLACE MACRO (srsql\w*\.\w+)\(([^)]*)\)", text, re.M
         ):
             body = "\n".join(
                 line.removeprefix("--").removeprefix(" ") for line in comment.splitlines()
             )
             signature = " ".join(arguments.split())
-            parts.append(f"### srsql.{name}({signature})\n\n```text\n{body}\n```\n")
+            parts.append(f"### {name}({signature})\n\n```text\n{body}\n```\n")
     parts.append("## Datasets that ship\n")
     for name in builtin_names():
         dataset = load_dataset(name)

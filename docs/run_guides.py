@@ -6,7 +6,8 @@ A test runs the same. What the blocks mean:
 * ``console``: lines with ``$ `` are commands, what follows each is its output (stdout and stderr;
   a last line ``[exit 1]`` where it failed). ``srsql`` runs within this process, the rest in bash.
 * ``python``: run in one namespace per page. ``sql``: run by plain DuckDB, reading the warehouse
-  that ``SRSQL_DB`` names, or files where it names none. ``r``: run by Rscript, where there is one.
+  that ``SRSQL_DB`` names, or files where it names none; blocks that follow each other are one
+  session. ``r``: run by Rscript, where there is one.
   What they print is shown in the ``text`` block that follows.
 * ``toml NAME``, ``csv NAME``: a file of that name is written.
 * Anything else is not run.
@@ -44,6 +45,7 @@ HERE = Path(__file__).parent
 PAGES = (
     "walkthrough.md",
     "analysts.md",
+    "audit-in-sql.md",
     "commands.md",
     "embedding.md",
     "configuration.md",
@@ -110,6 +112,7 @@ class _Page:
         self.folder = folder
         self.names: dict[str, Any] = {"__name__": "__guide__"}
         self.found = Run(page.name, "")
+        self.session: duckdb.DuckDBPyConnection | None = None
 
     def run(self) -> Run:
         text = self.page.read_text(encoding="utf-8")
@@ -121,6 +124,8 @@ class _Page:
             between = text[at : block.start()]
             at = block.end()
             parts.append(between)
+            if kind not in ("sql", "text"):
+                self._leave()
             if printed is not None and not (kind == "text" and not between.strip()):
                 self._compare(block.start(), "", printed)
                 printed = None
@@ -136,10 +141,17 @@ class _Page:
             elif name is not None:
                 Path(name).write_text(body, encoding="utf-8")
             parts.append(f"```{kind}{f' {name}' if name else ''}\n{body}```")
+        self._leave()
         if printed is not None:
             self._compare(len(text), "", printed)
         self.found.text = "".join(parts) + text[at:]
         return self.found
+
+    def _leave(self) -> None:
+        """The end of a session of SQL."""
+        if self.session is not None:
+            self.session.close()
+            self.session = None
 
     def _console(self, body: str, place: int) -> str:
         shown: list[tuple[str, list[str]]] = []
@@ -177,9 +189,12 @@ class _Page:
                 if kind == "python":
                     exec(compile(body, str(self.page), "exec"), self.names)
                 else:
-                    db = os.environ.get("SRSQL_DB", "")
-                    with duckdb.connect(db, read_only=bool(db)) as con:
-                        con.sql(body).show(max_width=110, max_rows=40)
+                    if self.session is None:
+                        db = os.environ.get("SRSQL_DB", "")
+                        self.session = duckdb.connect(db, read_only=bool(db))
+                    found = self.session.sql(body)
+                    if found is not None and found.columns != ["Count"]:  # a view was made
+                        found.show(max_width=110, max_rows=40)
             except Exception as error:
                 print(f"{type(error).__name__}: {str(error).splitlines()[0]}")
         return printed.getvalue()

@@ -4,6 +4,8 @@
 CREATE SCHEMA IF NOT EXISTS srsql;
 CREATE SCHEMA IF NOT EXISTS srsql_data;  -- the released rows, read through views
 
+-- One row: the layout of the file, the version of srsql that wrote it last, and a digest of the
+-- statements that made its catalog and macros.
 CREATE TABLE IF NOT EXISTS srsql.warehouse (
     layout INTEGER NOT NULL,
     software VARCHAR NOT NULL,

@@ -83,4 +83,9 @@ MACRO_FILES: tuple[str, ...] = (
     "lattice/lattice.sql",
     "checks/lattice.sql",
     "risk/group_queries.sql",
+    "public/subjects.sql",
+    "public/audit.sql",
+    "public/attack.sql",
+    "public/releases.sql",
+    "public/signals.sql",
 )

@@ -14,6 +14,8 @@ import duckdb
 
 from srsql.engine.errors import OutdatedError, WarehouseError, one_line
 from srsql.engine.store import database_file
+from srsql.engine.store.comments import Told, told
+from srsql.engine.store.composed import macro_text
 from srsql.engine.store.database_file import ALIAS
 from srsql.engine.store.guard import (
     Definitions,
@@ -25,9 +27,7 @@ from srsql.engine.store.scratch import private_folder, put_beside
 from srsql.engine.store.statements import (
     dotted,
     literal,
-    parsed,
     quoted,
-    source,
 )
 from srsql.schemas.outside import json_of, read_text
 from srsql.udfs.caches import cache_folder
@@ -35,6 +35,8 @@ from srsql.udfs.register import register_udfs
 from srsql.version import __version__
 
 LAYOUT = 13
+INTERNAL = "srsql_internal"
+"""Schema of the macros that public ones are made of."""
 CATALOG_FILES = (
     "waiting.sql",
     "catalog.sql",
@@ -49,7 +51,7 @@ ATTACHED = "SELECT 1 FROM system.main.duckdb_databases() AS d WHERE d.database_n
 """Whether a database of a name is attached."""
 _NAMES = tuple(
     f"SELECT o.schema_name, o.{name} FROM system.main.{catalog}() AS o "
-    "WHERE o.database_name = ? AND o.schema_name IN ('srsql', 'srsql_data') "
+    "WHERE o.database_name = ? AND o.schema_name IN ('srsql', 'srsql_data', 'srsql_internal') "
     f"ORDER BY o.{name} <> 'warehouse', o.schema_name, o.{name} LIMIT 1"
     for catalog, name in (
         ("duckdb_tables", "table_name"),
@@ -127,11 +129,13 @@ def _define(
             schema, name, kind, *_ = json_of(each)
             kinds = {"macro": "MACRO", "table_macro": "MACRO TABLE", "view": "VIEW", "type": "TYPE"}
             con.execute(f"DROP {kinds[kind]} IF EXISTS {dotted(database, schema, name)}")
-        con.execute(f"CREATE SCHEMA IF NOT EXISTS {dotted(database, 'srsql')}")
+        for schema in ("srsql", INTERNAL):
+            con.execute(f"CREATE SCHEMA IF NOT EXISTS {dotted(database, schema)}")
         con.execute("SET search_path = ?", [f"{dotted(database, 'srsql')},system.main"])
         for file in _definition_files():
-            for definition in parsed(*file):
+            for definition in _parsed(*file):
                 con.execute(definition)
+        con.execute(_comments())
         con.execute("DELETE FROM srsql.warehouse")
         con.execute(
             "INSERT INTO srsql.warehouse VALUES (?, ?, ?)", [LAYOUT, __version__, fingerprint]
@@ -241,8 +245,26 @@ def _due_definitions(fingerprint: str) -> Definitions:
 
 def definitions() -> str:
     """A digest of the statements that make the catalog and the macros."""
-    text = "\n".join(source(*file) for file in _definition_files())
+    text = "\n".join([*(macro_text(*file) for file in _definition_files()), _comments()])
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def _parsed(package: str, file: str) -> tuple[duckdb.Statement, ...]:
+    """The statements of one file, for any connection: parsing a macro takes longer than making it,
+    so that it is done once for all warehouses that a process opens."""
+    return tuple(duckdb.extract_statements(macro_text(package, file)))
+
+
+@cache
+def described() -> tuple[Told, ...]:
+    """What is told of each table, view and macro of a warehouse."""
+    return tuple(told((file, macro_text(package, file)) for package, file in _definition_files()))
+
+
+def _comments() -> str:
+    """The statements that say what each definition is."""
+    return ";\n".join(each.statement for each in described())
 
 
 def _definition_files() -> list[tuple[str, str]]:

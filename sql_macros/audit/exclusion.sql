@@ -4,6 +4,7 @@
 -- less: a missing value covers everything, and only a missing value covers it. Parameters that name
 -- tables take their names.
 
+-- What:    the end of an interval that says nothing.
 CREATE OR REPLACE MACRO srsql.unbounded_end() AS 4611686018427387904;
 
 -- What:    whether an interval says nothing; the root of a hierarchy is published as a missing

@@ -50,6 +50,8 @@ WHERE g.release_id = of_release;
 -- Source:  Lin 2016, eq. (9); SPEC section 7.
 CREATE OR REPLACE MACRO srsql.information_loss(of_release) AS TABLE
 WITH
+own AS (SELECT of_release AS release_id),
+
 widened AS (
     SELECT
         coalesce(fsum(l.cases * l.loss), 0) AS loss,
@@ -70,5 +72,6 @@ figures AS (
     FROM widened AS w CROSS JOIN given_up AS g
 )
 
-SELECT unnest(srsql.metric_row(of_release, f.measure, 'release', f.loss, f.total))
-FROM figures AS f;
+SELECT unnest(srsql.metric_row(own.release_id, f.measure, 'release', f.loss, f.total))
+FROM figures AS f
+CROSS JOIN own;

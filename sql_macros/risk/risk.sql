@@ -62,6 +62,8 @@ SELECT c.* FROM srsql.confidence_by_theta(of_release, true) AS c;
 -- Source:  Lin 2016, eq. (10).
 CREATE OR REPLACE MACRO srsql.danger_ratio(of_release) AS TABLE
 WITH
+own AS (SELECT of_release AS release_id),
+
 dangerous AS (
     SELECT
         count(DISTINCT c.group_id) FILTER (WHERE c.breached) AS own,
@@ -79,15 +81,18 @@ figures AS (
     SELECT 'with E' AS scope, d.believed AS n FROM dangerous AS d
 )
 
-SELECT unnest(srsql.check_row(of_release, 'dr', f.scope, f.n, g.n, 0))
+SELECT unnest(srsql.check_row(own.release_id, 'dr', f.scope, f.n, g.n, 0))
 FROM figures AS f
-CROSS JOIN groups AS g;
+CROSS JOIN groups AS g
+CROSS JOIN own;
 
 -- What:    share of the quarter's cases and reports that were withheld, in all and by reason.
 -- Inputs:  of_release.
 -- Outputs: uniform rows; scope = 'cases', 'reports' or 'cases: REASON'.
 CREATE OR REPLACE MACRO srsql.withheld_rate(of_release) AS TABLE
 WITH
+own AS (SELECT of_release AS release_id),
+
 gone AS (
     SELECT w.case_id, w.reports, w.reason FROM srsql.withheld AS w WHERE w.release_id = of_release
 ),
@@ -116,8 +121,9 @@ rates AS (
     GROUP BY g.reason
 )
 
-SELECT unnest(srsql.metric_row(of_release, 'withheld', r.scope, r.n, r.total))
-FROM rates AS r;
+SELECT unnest(srsql.metric_row(own.release_id, 'withheld', r.scope, r.n, r.total))
+FROM rates AS r
+CROSS JOIN own;
 
 -- What:    share of QID values that were released as NULL although known (suppression), per QID.
 -- Inputs:  of_release.
@@ -134,7 +140,8 @@ WITH counted AS (
     GROUP BY c.position
 )
 
-SELECT unnest(srsql.metric_row(of_release, 'suppressed', a.attribute, f.violating, f.total))
+SELECT
+    unnest(srsql.metric_row(a.release_id, 'suppressed', a.attribute, f.violating, f.total))
 FROM counted AS f
 INNER JOIN srsql.attribute AS a ON a.release_id = of_release AND f.position = a.position;
 
@@ -210,6 +217,8 @@ GROUP BY h.term_no;
 --          ratio = the largest share of a group's cases.
 CREATE OR REPLACE MACRO srsql.suppressed_value_rate(of_release) AS TABLE
 WITH
+own AS (SELECT of_release AS release_id),
+
 by_value AS (
     SELECT c.* FROM srsql.suppressed_confidence(of_release) AS c
 ),
@@ -254,7 +263,7 @@ lost AS (
 )
 
 SELECT
-    unnest(srsql.metric_row(of_release, 'suppressed_values', f.scope, f.n, f.total))
+    unnest(srsql.metric_row(own.release_id, 'suppressed_values', f.scope, f.n, f.total))
 FROM (
     SELECT 'values of cases' AS scope, l.pairs AS n, l.pairs + s.pairs AS total
     FROM lost AS l CROSS JOIN shown AS s
@@ -268,12 +277,21 @@ FROM (
     SELECT 'cases, worst value' AS scope, l.most AS n, r.cases AS total
     FROM lost AS l CROSS JOIN released AS r
 ) AS f
+CROSS JOIN own
 UNION ALL
 SELECT
     unnest(srsql.uniform_row(
-        of_release, 'suppressed_confidence', 'worst value', l.above, l.groups, l.worst, NULL, NULL
+        own.release_id,
+        'suppressed_confidence',
+        'worst value',
+        l.above,
+        l.groups,
+        l.worst,
+        NULL,
+        NULL
     ))
-FROM lost AS l;
+FROM lost AS l
+CROSS JOIN own;
 
 -- What:    distribution of group sizes in distinct cases.
 -- Inputs:  of_release.
@@ -311,10 +329,18 @@ points AS (
 
 SELECT
     unnest(srsql.uniform_row(
-        of_release, 'group_size', f.scope, f.violating, f.total, f.size, f.k, f.violating = 0
+        f.release_id,
+        'group_size',
+        f.scope,
+        f.violating,
+        f.total,
+        f.size,
+        f.k,
+        f.violating = 0
     ))
 FROM (
     SELECT
+        r.release_id,
         points.point.scope,
         points.point.size,
         r.k,

@@ -93,15 +93,19 @@ LEFT JOIN srsql.node_distance_of(of_release, 'met') AS d
 --          threads.
 -- Source:  Wu 2022, section V.A (NIL), over all cases; SPEC section 10.
 CREATE OR REPLACE MACRO srsql.star_information_loss(of_release) AS TABLE
-WITH summed AS (
+WITH
+own AS (SELECT of_release AS release_id),
+
+summed AS (
     SELECT
         coalesce(sum((l.cases * l.loss)::DECIMAL(38, 15)), 0)::DOUBLE AS loss,
         coalesce(sum(l.cases), 0)::DOUBLE AS total
     FROM srsql.star_loss(of_release) AS l
 )
 
-SELECT unnest(srsql.metric_row(of_release, 'nil_star', 'release', s.loss, s.total))
-FROM summed AS s;
+SELECT unnest(srsql.metric_row(own.release_id, 'nil_star', 'release', s.loss, s.total))
+FROM summed AS s
+CROSS JOIN own;
 
 -- What:    how many of the numbers that were drawn lie at an end of what they are kept in: noise
 --          that is wider than the domain leaves little else.

@@ -11,12 +11,14 @@ import pytest
 from support.command import srsql
 from support.quarters import crowd, write_quarter
 
+import srsql as package
 from srsql import Engine
 from srsql.engine.errors import DamagedError, OutdatedError
 from srsql.engine.steward.backup import rebuild
 from srsql.engine.store import definitions as made_here
 from srsql.engine.store import guard
-from srsql.engine.store.definitions import definitions
+from srsql.engine.store.comments import PUBLIC
+from srsql.engine.store.definitions import definitions, described
 from srsql.engine.store.statements import statements
 from srsql.engine.store.warehouse import Warehouse
 from srsql.sql_macros import MACRO_FILES
@@ -228,11 +230,26 @@ def test_no_definition_can_be_left_out_added_or_worded_otherwise() -> None:
         assert not guard.same_definitions(con, due | {"more": ["1"]}, due)
 
 
-def test_no_macro_has_a_default_which_duckdb_does_not_tell() -> None:
-    made = [text for file in MACRO_FILES for text in statements("srsql.sql_macros", file)]
+def test_no_macro_of_the_engine_has_a_default_which_duckdb_does_not_tell() -> None:
+    files = [file for file in MACRO_FILES if not file.startswith(PUBLIC)]
+    made = [text for file in files for text in statements("srsql.sql_macros", file)]
     heads = [match[0] for text in made if (match := re.search(r"MACRO[^(]*\([^)]*\)", text))]
     assert len(heads) > 200
     assert not [head for head in heads if ":=" in head or "=" in head]
+
+
+def test_the_engine_calls_no_macro_with_defaults() -> None:
+    public = [each.name for each in described() if each.public and each.kind.startswith("MACRO")]
+    assert len(public) > 10
+    call = re.compile(rf"\bsrsql\.({'|'.join(public)})\(")
+    root = Path(package.__file__).parent
+    files = [*root.glob("engine/**/*.py"), *root.glob("sql_macros/**/*.sql")]
+    calls = {
+        str(file.relative_to(root)) for file in files
+        if any(not line.lstrip().startswith(("--", "#")) and call.search(line)
+               for line in file.read_text(encoding="utf-8").splitlines())
+    }  # fmt: skip
+    assert {each for each in calls if not each.startswith(f"sql_macros/{PUBLIC}")} == set()
 
 
 def test_a_file_that_this_process_wrote_last_is_not_compared_again(

@@ -18,7 +18,9 @@ pytestmark = pytest.mark.slow
 TESTS = Path(__file__).parents[1]
 MACROS = TESTS.parent / "sql_macros"
 LIST = Path(__file__).with_name("without_oracle.toml")
-CREATED = re.compile(r"^\s*CREATE\s+(?:OR\s+REPLACE\s+)?MACRO\s+srsql\.(\w+)", re.I | re.M)
+CREATED = re.compile(
+    r"^\s*CREATE\s+(?:OR\s+REPLACE\s+)?MACRO\s+srsql(?:_internal)?\.(\w+)", re.I | re.M
+)
 
 
 def created() -> dict[str, Path]:
@@ -35,7 +37,7 @@ def named(macros: dict[str, Path]) -> set[str]:
     """The macros that a test calls; a name of one word counts only behind ``srsql.``."""
     texts = [file.read_text("utf-8") for file in TESTS.rglob("*.py") if file != Path(__file__)]
     everything = "\n".join(texts)
-    called = set(re.findall(r"\bsrsql\.(\w+)", everything))
+    called = set(re.findall(r"\bsrsql(?:_internal)?\.(\w+)", everything))
     quoted = set(re.findall(r"[\"'](\w+_\w+)[\"'(]", everything))
     return macros.keys() & (called | quoted)
 
@@ -49,7 +51,8 @@ def listed() -> dict[str, dict[str, str]]:
 def test_the_macros_that_are_listed_here_are_those_that_are_installed(sql: Any) -> None:
     rows = sql.rows(
         "SELECT DISTINCT f.function_name FROM duckdb_functions() AS f "
-        "WHERE f.schema_name = 'srsql' AND f.function_type IN ('macro', 'table_macro')"
+        "WHERE f.schema_name IN ('srsql', 'srsql_internal') "
+        "AND f.function_type IN ('macro', 'table_macro')"
     )
     assert {name for (name,) in rows} == created().keys()
 

@@ -62,15 +62,15 @@ SELECT
     ])::VARCHAR AS name,
     f.macro_definition AS text
 FROM system.main.duckdb_functions() AS f
-WHERE f.database_name = $database AND f.schema_name IN ('srsql', 'srsql_data')
+WHERE f.database_name = $database AND f.schema_name IN ('srsql', 'srsql_data', 'srsql_internal')
 UNION ALL
 SELECT system.main.to_json([v.schema_name, v.view_name, 'view'])::VARCHAR, v.sql
 FROM system.main.duckdb_views() AS v
-WHERE v.database_name = $database AND v.schema_name IN ('srsql', 'srsql_data')
+WHERE v.database_name = $database AND v.schema_name IN ('srsql', 'srsql_data', 'srsql_internal')
 UNION ALL
 SELECT system.main.to_json([t.schema_name, t.type_name, 'type'])::VARCHAR, t.logical_type
 FROM system.main.duckdb_types() AS t
-WHERE t.database_name = $database AND t.schema_name IN ('srsql', 'srsql_data');
+WHERE t.database_name = $database AND t.schema_name IN ('srsql', 'srsql_data', 'srsql_internal');
 
 -- name: views_of_rows
 -- The views of $database over raw and released rows, with their texts.

@@ -1,0 +1,215 @@
+-- Questions to released rows: how far a region meets a condition, pairs of a drug and a reaction.
+-- They read views of the reader's own over released tables, so that they know no column of any
+-- dataset: signal_case(case_id, lower, expected, upper), signal_drug(case_id, drug) and
+-- signal_reaction(case_id, reaction), of keys of terms.
+
+-- What:    How far a region meets a condition: lower (every value meets it), upper (some value
+--          may), expected (the share that does, uniform over the region, or the domain where it is
+--          missing), known (the region decides).
+-- Inputs:  low, high: bounds of the region, both inclusive, NULL where missing; at_least, at_most:
+--          of the condition, inclusive; domain_low, domain_high: of the quasi-identifier.
+-- Outputs: struct of lower, expected, upper and known, for unnest.
+-- Source:  SPEC section 14.
+CREATE OR REPLACE MACRO srsql.meets(low, high, at_least, at_most, domain_low, domain_high) AS
+struct_pack(
+    lower := coalesce(at_least <= low AND high <= at_most, false)::BIGINT,
+    expected := (
+        greatest(
+            0,
+            least(coalesce(high, domain_high), at_most)
+            - greatest(coalesce(low, domain_low), at_least) + 1
+        ) / (coalesce(high, domain_high) - coalesce(low, domain_low) + 1)
+    )::DECIMAL(18, 12),
+    upper := coalesce(low <= at_most AND at_least <= high, at_least <= at_most)::BIGINT,
+    known := low IS NOT NULL
+    AND high IS NOT NULL
+    AND ((at_least <= low AND high <= at_most) OR at_most < low OR high < at_least)
+);
+
+-- What:    How far a published node meets the condition that a value is some node of its hierarchy.
+-- Inputs:  shown: the node as published, the root where it is missing; wanted: a node; of_dataset,
+--          of_attribute: names.
+-- Outputs: as of srsql.meets; expected counts leaves.
+-- Source:  SPEC section 14.
+CREATE OR REPLACE MACRO srsql.meets_node(shown, wanted, of_dataset, of_attribute) AS (
+    SELECT
+        struct_pack(
+            lower := (w.pre <= p.pre AND p.last <= w.last)::BIGINT,
+            expected := (
+                CASE
+                    WHEN w.pre <= p.pre AND p.last <= w.last THEN 1
+                    WHEN p.pre <= w.pre AND w.last <= p.last THEN w.leaf_count / p.leaf_count
+                    ELSE 0
+                END
+            )::DECIMAL(18, 12),
+            upper := (p.pre <= w.last AND w.pre <= p.last)::BIGINT,
+            known := (w.pre <= p.pre AND p.last <= w.last) OR p.last < w.pre OR w.last < p.pre
+        )
+    FROM srsql.node AS p
+    INNER JOIN srsql.node AS w ON p.dataset = w.dataset AND p.attribute = w.attribute
+    WHERE
+        p.dataset = of_dataset
+        AND p.attribute = of_attribute
+        AND p.node = shown
+        AND w.node = wanted
+);
+
+-- What:    the key of a name of plain ASCII, without a kernel.
+-- Inputs:  spelling.
+-- Outputs: the key; an error for other characters, whose key stands beside them in released rows.
+-- Source:  SPEC section 2 (term, key).
+CREATE OR REPLACE MACRO srsql_internal.plain_key(spelling) AS
+CASE
+    WHEN NOT regexp_full_match(spelling, '[ -\]_a-~]*')
+        THEN error(spelling || ' has other characters than ASCII: give its key, as in drugname_key')
+    ELSE nullif(
+        lower(
+            regexp_replace(
+                regexp_replace(
+                    regexp_replace(spelling, ' *([-/]) *', '\1', 'g'), ' +', ' ', 'g'
+                ),
+                '^ +|[ .]+$', '', 'g'
+            )
+        ),
+        ''
+    )
+END;
+
+-- What:    the measures of some pairs.
+-- Inputs:  pairs(drug, reaction); cases(case_id, lower, expected, upper), drugs(case_id, drug),
+--          reactions(case_id, reaction).
+-- Outputs: as of srsql.signals.
+-- Source:  Lin 2016, Table 2.
+CREATE OR REPLACE MACRO srsql_internal.measured_pairs(pairs, cases, drugs, reactions) AS TABLE
+WITH
+own_weight AS MATERIALIZED (
+    SELECT DISTINCT w.case_id, w.lower, w.expected, w.upper FROM query_table(cases) AS w
+),
+
+distinct_drug AS MATERIALIZED (
+    SELECT DISTINCT d.case_id, d.drug FROM query_table(drugs) AS d WHERE d.drug IS NOT NULL
+),
+
+distinct_reaction AS MATERIALIZED (
+    SELECT DISTINCT r.case_id, r.reaction
+    FROM query_table(reactions) AS r
+    WHERE r.reaction IS NOT NULL
+),
+
+counted AS MATERIALIZED (
+    SELECT c.*
+    FROM srsql.contingency('own_weight', 'distinct_drug', 'distinct_reaction', pairs) AS c
+)
+
+SELECT
+    m.drug,
+    m.reaction,
+    m.a,
+    m.b,
+    m.c,
+    m.d,
+    m.a_lower,
+    m.a_upper,
+    m.b_lower,
+    m.b_upper,
+    m.c_lower,
+    m.c_upper,
+    m.d_lower,
+    m.d_upper,
+    m.prr,
+    m.prr_low,
+    m.prr_high,
+    m.ror,
+    m.ror_low,
+    m.ror_high,
+    m.ic,
+    m.ic_low,
+    m.ic_high,
+    m.chi2,
+    m.a_lower * (m.c_upper + m.d_lower) / nullif((m.a_lower + m.b_upper) * m.c_upper, 0)
+        AS prr_least,
+    m.a_upper * (m.c_lower + m.d_upper) / nullif((m.a_upper + m.b_lower) * m.c_lower, 0)
+        AS prr_most
+FROM srsql.signal_measures('counted') AS m
+WHERE
+    CASE
+        WHEN
+            (SELECT count(*) = count(DISTINCT w.case_id) FROM own_weight AS w)
+            THEN true
+        ELSE error('a case has two states: take each as its latest period has it')
+    END;
+
+-- What:    PRR, ROR, IC and chi-squared of one drug and one reaction by released cases, with 95 %
+--          intervals, and the least and greatest PRR that any truth behind the regions gives.
+-- Inputs:  as of srsql.pair.
+-- Outputs: drug, reaction (keys), a, b, c, d, each with _lower and _upper; prr, ror, ic with _low
+--          and _high (of the expected table); chi2; prr_least, prr_most: bounds over all truths.
+-- Source:  Lin 2016, Table 2; SPEC sections 14 and 20.
+CREATE OR REPLACE MACRO srsql.signals(
+    drug,
+    reaction,
+    cases := 'signal_case',
+    drugs := 'signal_drug',
+    reactions := 'signal_reaction'
+) AS TABLE
+WITH
+wanted AS MATERIALIZED (
+    SELECT
+        srsql_internal.plain_key(drug) AS drug,
+        srsql_internal.plain_key(reaction) AS reaction
+)
+
+SELECT m.*
+FROM srsql_internal.measured_pairs('wanted', cases, drugs, reactions) AS m;
+
+-- What:    The contingency table of a drug and a reaction by released cases: cells a (both), b
+--          (drug alone), c (reaction alone), d (neither).
+-- Inputs:  drug, reaction: names; cases, drugs, reactions: names of the reader's views.
+-- Outputs: cell, lower, expected, upper, known (cases whose regions settle every condition and that
+--          meet it: as many as lower).
+-- Source:  Lin 2016, Table 1; SPEC sections 14 and 20.
+CREATE OR REPLACE MACRO srsql.pair(
+    drug,
+    reaction,
+    cases := 'signal_case',
+    drugs := 'signal_drug',
+    reactions := 'signal_reaction'
+) AS TABLE
+SELECT
+    unnest(['a', 'b', 'c', 'd']) AS cell,
+    unnest([s.a_lower, s.b_lower, s.c_lower, s.d_lower]) AS lower,
+    unnest([s.a, s.b, s.c, s.d]) AS expected,
+    unnest([s.a_upper, s.b_upper, s.c_upper, s.d_upper]) AS upper,
+    unnest([s.a_lower, s.b_lower, s.c_lower, s.d_lower]) AS known
+FROM srsql.signals(drug, reaction, cases, drugs, reactions) AS s;
+
+-- What:    The same of every pair of which at least so many cases have both, whatever the truth.
+-- Inputs:  at_least: cases; cases, drugs, reactions: names of the reader's views.
+-- Outputs: as of srsql.signals.
+-- Source:  Lin 2016, Table 2; SPEC sections 14 and 20.
+CREATE OR REPLACE MACRO srsql.signals_all(
+    at_least := 3,
+    cases := 'signal_case',
+    drugs := 'signal_drug',
+    reactions := 'signal_reaction'
+) AS TABLE
+WITH
+signal_weight AS MATERIALIZED (
+    SELECT w.case_id, w.lower, w.upper FROM query_table(cases) AS w
+),
+
+own_drug AS MATERIALIZED (SELECT DISTINCT d.case_id, d.drug FROM query_table(drugs) AS d),
+
+own_reaction AS MATERIALIZED (
+    SELECT DISTINCT r.case_id, r.reaction FROM query_table(reactions) AS r
+),
+
+wanted AS MATERIALIZED (
+    SELECT p.drug, p.reaction
+    FROM srsql.signal_pairs('signal_weight', 'own_drug', 'own_reaction', at_least) AS p
+    WHERE p.surely
+)
+
+SELECT m.*
+FROM srsql_internal.measured_pairs('wanted', cases, drugs, reactions) AS m
+ORDER BY m.prr_low DESC, m.drug ASC, m.reaction ASC;
