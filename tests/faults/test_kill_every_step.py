@@ -74,7 +74,7 @@ KINDS: dict[str, Kind] = {
     ),
     "ingest a dump": Kind(
         ["ingest", "--cumulative", "--max-vanished", "0.5",
-         f"{SOURCES}/dumped/faers_ascii_2011Q3.zip"], ("dumps", "dumps in a lake"),
+         f"{SOURCES}/dumped/faers_ascii_2011Q3.zip"], ("dumps",),
     ),
     "ingest to a new lake": Kind(
         ["ingest", f"{SOURCES}/faers_ascii_2012Q1.zip", "--lake", "lake3"],
@@ -316,10 +316,9 @@ def make(base: str, folder: Path) -> None:
         with gzip.open(OLD) as packed, (place / "old.duckdb").open("wb") as file:
             shutil.copyfileobj(packed, file)
         (place / "old.duckdb").chmod(0o600)
-    elif base.startswith("dumps"):
+    elif base == "dumps":
         with Engine(place / "w.duckdb") as engine:
-            engine.ingest([sources / "faers_ascii_2011Q3.zip"], cumulative=True,
-                          lake=place / "lake" if base == "dumps in a lake" else None)  # fmt: skip
+            engine.ingest([sources / "faers_ascii_2011Q3.zip"], cumulative=True)
             engine.release("2011Q3", **RELEASED)
     else:
         with Engine(place / "w.duckdb") as engine:
