@@ -47,6 +47,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "dp-histogram": {"model": "dp-histogram", **NOISE, **LATTICE},
 }  # fmt: skip
 """By name, the options of a release; one that is of a series has both quarters."""
+DRAWN = ("primaryid", "caseid", "row")
 OF_SERIES = ("ppms", "ppms-ear", "ppms++", "ppms-dp-num", "ppms-dp-all")
 
 
@@ -62,7 +63,7 @@ def sources(folder: Path) -> list[Path]:
 
 def digest(engine: Engine, schema: str) -> str:
     """Of all rows that the views of a release show, but for what is drawn securely: ids, the
-    numbers of clusters and of the subrecords of a chunk, and so what is reconstructed from them."""
+    numbers of rows, clusters and subrecords of a chunk, and so what is reconstructed from them."""
     views = engine.con.execute(
         "SELECT view_name FROM duckdb_views() WHERE schema_name = ? "
         "AND view_name NOT IN ('manifest', 'reconstructed') ORDER BY view_name",
@@ -84,7 +85,7 @@ def _rows(engine: Engine, schema: str, view: str) -> list[dict[str, Any]]:
     columns = [each[0] for each in shown.description]
     rows = [dict(zip(columns, row, strict=True)) for row in shown.fetchall()]
     if "subrecord" not in columns:
-        return [{n: v for n, v in row.items() if n not in ("primaryid", "caseid")} for row in rows]
+        return [{n: v for n, v in row.items() if n not in DRAWN} for row in rows]
     chunks: dict[tuple[Any, ...], list[str]] = defaultdict(list)
     for row in rows:
         chunks[tuple(v for n, v in row.items() if n != "term")].append(row["term"])
