@@ -1,7 +1,8 @@
 """The files of a lake: what the catalog lists of a folder, and whether it is there, unchanged.
 
 A lake is a folder with a marker, which names it and counts its changes, and with the Parquet files
-that the catalog lists. What else lies there is somebody else's: nothing here reads or removes it.
+that the catalog lists. What else lies there is somebody else's: nothing here reads or removes it,
+but for folders that are empty after a change that was killed.
 """
 
 from __future__ import annotations
@@ -199,7 +200,7 @@ def clear_leftovers(con: duckdb.DuckDBPyConnection) -> None:
     if lake is None or (lake.changes and read_marker(lake.folder) is None):
         return
     listed = {each.file for each in lake.files}
-    for file in {file for _, file in left if file is not None} - listed:
+    for file in sorted({file for _, file in left if file is not None} - listed):
         _remove(lake.folder, lake.folder / file)
     begun = [change for change, file in left if file is None]
     if begun:

@@ -76,19 +76,19 @@ class Run:
         """Release all quarters but the last, which is there for those who ask who stops."""
         world, rng = self.world, self.rng
         world.arrive(QUARTERS[0])
-        self.ingest(QUARTERS[0], allow_incomplete=True)
+        self.ingest(QUARTERS[0])
         for at, quarter in enumerate(QUARTERS[:-1]):
             following = QUARTERS[at + 1]
             world.arrive(following)
             gone = rng.sample(range(len(world.homes)), 2) if rng.random() < 0.4 else []
-            self.ingest(following, gone, allow_incomplete=True)
+            self.ingest(following, gone)
             if quarter == self.skipped:
                 continue
             for model in MODELS:
                 self.release(model, quarter)
             if rng.random() < 0.3:  # some who were thought to have stopped turn up after all
                 world.add(following, rng.sample(range(len(world.homes)), 4))
-                self.ingest(following, allow_incomplete=True)
+                self.ingest(following)
             if at and rng.random() < 0.3:
                 self.remake(QUARTERS[rng.randrange(at)])
         if self.skipped:
@@ -101,7 +101,7 @@ class Run:
         """
         later = self.rng.sample(range(len(self.world.homes)), 3)
         self.world.add(quarter, [*later, *self.world.newcomers(12)])
-        self.ingest(quarter, allow_incomplete=True)
+        self.ingest(quarter)
         for model in MODELS:
             if any(own.quarter == quarter for own in self.series[model]):
                 self.correct(model, quarter)

@@ -88,12 +88,12 @@ class Pool:
 
     def live(self) -> None:
         self.world.arrive(WEEKS[0])
-        self.ingest(WEEKS[0], [], allow_incomplete=True)
+        self.ingest(WEEKS[0], [])
         for at, week in enumerate(WEEKS[:-1]):
             self.world.arrive(WEEKS[at + 1])
             known = range(len(self.world.homes))
             gone = self.rng.sample(known, 2) if len(known) > 2 and self.rng.random() < 0.3 else []
-            self.ingest(WEEKS[at + 1], gone, allow_incomplete=True)
+            self.ingest(WEEKS[at + 1], gone)
             self.release(at, week)
         held = [report.primaryid for wait in self.waiting.values() for report in wait.reports]
         arrived = [r.primaryid for week in self.came for r in self.came[week]]

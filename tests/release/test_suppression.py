@@ -374,7 +374,7 @@ def test_a_series_that_begins_to_suppress_promises_less_and_needs_a_yes(
 def test_the_check_of_a_release_finds_what_was_not_suppressed_as_it_says(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, scope: str
 ) -> None:
-    from srsql.engine.release import release as module
+    from srsql.engine.release.stages import tables as module
 
     ingest(engine, tmp_path, FREQUENT)
     build = module.build_tables

@@ -114,7 +114,7 @@ def test_a_bound_that_the_model_does_not_keep_is_not_drawn_as_kept() -> None:
     assert bounds_of_regions("ppms++") == {"k", "theta"}
     assert bounds_of_regions("ppms-dp-all") == frozenset()
     shapes = Shapes({1: 4, 9: 2}, (), {0.5: 3, 5.0: 3}, ())
-    sizes, confidences = group_figures(shapes, None, "region", bounded=False)
+    sizes, confidences = group_figures(shapes, None, "region", limit=None)
     assert sizes.caption == "6 regions by their number of cases: 1 to 9."
     assert confidences.caption.endswith("The model promises no threshold within a region.")
 

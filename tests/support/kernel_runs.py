@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -45,6 +47,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "dp-histogram": {"model": "dp-histogram", **NOISE, **LATTICE},
 }  # fmt: skip
 """By name, the options of a release; one that is of a series has both quarters."""
+DRAWN = ("primaryid", "caseid", "row")
 OF_SERIES = ("ppms", "ppms-ear", "ppms++", "ppms-dp-num", "ppms-dp-all")
 
 
@@ -59,19 +62,42 @@ def sources(folder: Path) -> list[Path]:
 
 
 def digest(engine: Engine, schema: str) -> str:
-    """Of all rows that the views of a release show, but for ids, which are drawn."""
+    """Of all rows that the views of a release show, but for what is drawn securely: ids, the
+    numbers of rows, clusters and subrecords of a chunk, and so what is reconstructed from them."""
     views = engine.con.execute(
-        "SELECT view_name FROM duckdb_views() WHERE schema_name = ? AND view_name <> 'manifest' "
-        "ORDER BY view_name",
+        "SELECT view_name FROM duckdb_views() WHERE schema_name = ? "
+        "AND view_name NOT IN ('manifest', 'reconstructed') ORDER BY view_name",
         [schema],
     ).fetchall()
-    told = hashlib.sha256()
-    for (view,) in views:
-        kept = "COLUMNS(lambda c: c NOT IN ('primaryid', 'caseid'))"
-        shown = f'SELECT {kept} FROM "{schema}"."{view}"'
-        rows = engine.con.execute(shown).fetchall()
-        told.update(repr((view, sorted(map(repr, rows)))).encode())
-    return told.hexdigest()
+    found = [(view, row) for (view,) in views for row in _rows(engine, schema, view)]
+    within: dict[int, list[str]] = defaultdict(list)  # cluster -> all that is told of it
+    for view, row in found:
+        if "cluster" in row:
+            within[row["cluster"]].append(repr((view, row | {"cluster": None})))
+    clusters = {number: _told(lines) for number, lines in within.items()}
+    return _told(repr((view, row | {"cluster": clusters.get(row.get("cluster"))}))
+                 for view, row in found)  # fmt: skip
+
+
+def _rows(engine: Engine, schema: str, view: str) -> list[dict[str, Any]]:
+    """Rows of a view, by column, without ids; the terms of a subrecord are one of them."""
+    shown = engine.con.execute(f'SELECT * FROM "{schema}"."{view}"')
+    columns = [each[0] for each in shown.description]
+    rows = [dict(zip(columns, row, strict=True)) for row in shown.fetchall()]
+    if "subrecord" not in columns:
+        return [{n: v for n, v in row.items() if n not in DRAWN} for row in rows]
+    chunks: dict[tuple[Any, ...], list[str]] = defaultdict(list)
+    for row in rows:
+        chunks[tuple(v for n, v in row.items() if n != "term")].append(row["term"])
+    names = [each for each in columns if each != "term"]
+    return [
+        dict(zip(names, key, strict=True)) | {"subrecord": sorted(terms)}
+        for key, terms in chunks.items()
+    ]
+
+
+def _told(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
 
 def run(folder: Path, names: list[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ answer a line with how the process ended and how long it took.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import resource
@@ -49,7 +50,7 @@ class End:
     windows: list[float] = field(default_factory=list)
     """Seconds that each window was open."""
     steps: list[str] = field(default_factory=list)
-    """What each ``step`` was, in their order, such as ``commit``."""
+    """What each ``step`` was, and of what, in their order, such as ``unlink w.duckdb.wal``."""
 
 
 class Server:
@@ -58,10 +59,12 @@ class Server:
     Args:
         temporary: the folder of the system for what is temporary, as the commands see it; None:
             the one that there is, where others work as well.
+        caches: the folder of the account's caches, likewise.
     """
 
-    def __init__(self, temporary: Path | None = None) -> None:
-        own = {} if temporary is None else {"TMPDIR": str(temporary)}
+    def __init__(self, temporary: Path | None = None, caches: Path | None = None) -> None:
+        named = {"TMPDIR": temporary, "XDG_CACHE_HOME": caches}
+        own = {name: str(folder) for name, folder in named.items() if folder is not None}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "support.kills"], cwd=HERE, text=True, env=os.environ | own,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -123,8 +126,9 @@ def _step(name: str, kill: Kill, runs: list[int], steps: Path) -> None:
         runs[0] += 1
         if runs[0] == kill.nth:
             os.kill(os.getpid(), signal.SIGKILL)
+        of = "" if name == "commit" else f" {os.path.basename(os.fspath(arguments[0]))}"
         with steps.open("a") as file:
-            file.write(f"{name}\n")
+            file.write(f"{name}{of}\n")
         return call(*arguments, **named)
 
     setattr(where, name, run)
@@ -158,15 +162,14 @@ def _do(kill: Kill, said: Path, windows: Path) -> None:
 
 def serve() -> None:
     """Fork a process for each task, one after the other."""
+    from support import kernels
+
     import srsql.cli
     import srsql.engine.report
-    from srsql.udfs.grouping import greedy
-    from srsql.udfs.risk import nearest_records, singling_out
 
     assert srsql.cli.main
-    greedy.warm_up()
-    nearest_records.warm_up()
-    singling_out.warm_up()
+    for share in kernels.SHARES:  # all: else the first run keeps some, which are steps as well
+        kernels.compile_share(share)
     scratch = Path(f"/tmp/srsql-kills-{os.getpid()}")
     for line in sys.stdin:
         kill = Kill(**json.loads(line))
@@ -183,6 +186,7 @@ def serve() -> None:
             except SystemExit as ended:
                 code = ended.code if isinstance(ended.code, int) else 1
             finally:
+                atexit._run_exitfuncs()  # as in a process that was not forked
                 sys.stdout.flush()
                 sys.stderr.flush()
                 os._exit(code)
@@ -192,7 +196,7 @@ def serve() -> None:
             time.perf_counter() - began,
             said.read_text(errors="replace")[-2000:],
             [float(each) for each in windows.read_text().split()],
-            steps.read_text().split(),
+            steps.read_text().splitlines(),
         )
         print(json.dumps(asdict(end)), flush=True)
     for file in (said, windows, steps):

@@ -662,6 +662,29 @@ def test_what_lies_in_the_folder_and_is_not_listed_is_nobodys_business(
     assert srsql("lake", "--check", "--db", "w.duckdb").code == 0
 
 
+def test_empty_folders_go_after_a_change_that_was_killed_and_never_what_holds_something(
+    tmp_path: Path,
+) -> None:
+    db, lake = tmp_path / "w.duckdb", tmp_path / "lake"
+    with Engine(db) as engine:
+        engine.ingest([write_quarter(tmp_path, "2011Q4", crowd(6))], lake=lake)
+    before = set(lake.rglob("*"))
+    for empty in ("faers/demo/quarter=2012Q1", "faers/made", "other/demo/quarter=2012Q1", "third"):
+        (lake / empty).mkdir(parents=True)
+    (lake / ".held" / "rows").mkdir(parents=True)  # as files that are under way have them
+    theirs = lake / "theirs" / "demo" / "quarter=2012Q1" / "notes.txt"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("mine")
+    there = set(lake.rglob("*"))
+    with Engine(db) as engine:  # no change was killed
+        assert set(lake.rglob("*")) == there
+        engine.con.execute("INSERT INTO srsql.lake_leftover VALUES ('0123456789abcdef', NULL)")
+    Engine(db).close()
+    stay = {path for path in (theirs, *theirs.parents) if lake in path.parents}
+    assert set(lake.rglob("*")) == before | stay | {lake / ".held", lake / ".held" / "rows"}
+    assert srsql("lake", "--check", "--db", db).code == 0
+
+
 def damage(path: Path, how: str) -> None:
     """Take the file away, cut it off, or change one byte of it."""
     found = path.read_bytes()
