@@ -79,6 +79,7 @@ MACRO_FILES: tuple[str, ...] = (
     "terms/disassociation.sql",
     "terms/disassociated.sql",
     "terms/generalization.sql",
+    "terms/count_tables.sql",
     "checks/generalized_terms.sql",
     "lattice/lattice.sql",
     "checks/lattice.sql",
