@@ -218,18 +218,17 @@ WHERE
     OR f.units::HUGEINT * f.theta_den > o.units::HUGEINT * f.theta_num;
 
 -- What:    the cells of items, with whether they pass R2 and G1.
--- Inputs:  lone; crowded: crowded_items; known_units: known_cells of all units.
+-- Inputs:  lone; crowded: crowded_items.
 -- Outputs: key_no (the item), group_no, node, units, passes.
-CREATE OR REPLACE MACRO srsql.item_cells(lone, crowded, known_units, items) AS TABLE
+CREATE OR REPLACE MACRO srsql.item_cells(lone, crowded, items) AS TABLE
 SELECT
     o.item_no AS key_no,
     i.group_no,
     o.node,
     o.units,
-    o.passes AND u.node IS NOT NULL AND c.node IS NULL AS passes
+    o.passes AND c.node IS NULL AS passes
 FROM query_table(lone) AS o
 INNER JOIN query_table(items) AS i ON o.item_no = i.item_no
-LEFT JOIN query_table(known_units) AS u ON o.node = u.node
 LEFT JOIN query_table(crowded) AS c ON o.item_no = c.item_no AND o.node = c.node;
 
 -- What:    how many units of each leaf hold both items of a pair: pairs of told items that at least
@@ -513,14 +512,14 @@ within AS MATERIALIZED (
     SELECT w.node, w.within FROM srsql.strata_within(strata) AS w
 ),
 
-unit_leaves AS MATERIALIZED (
+all_leaves AS MATERIALIZED (
     SELECT 0::BIGINT AS key_no, u.leaf, count(*) AS units
     FROM query_table(unit_leaf) AS u
     GROUP BY u.leaf
 ),
 
 unit_nodes AS MATERIALIZED (
-    SELECT c.key_no, c.node, c.units FROM srsql.stratum_counts('unit_leaves', 'within') AS c
+    SELECT c.key_no, c.node, c.units FROM srsql.stratum_counts('all_leaves', 'within') AS c
 ),
 
 unit_cells AS MATERIALIZED (
@@ -532,14 +531,28 @@ known_units AS MATERIALIZED (
     FROM srsql.known_cells('unit_cells', strata, 'within') AS n
 ),
 
+-- No item is told of a stratum of which the units are not: strata below those count as one leaf.
+placed AS MATERIALIZED (
+    SELECT u.unit, n.node AS leaf
+    FROM query_table(unit_leaf) AS u
+    INNER JOIN within AS w ON u.leaf = w.node
+    INNER JOIN known_units AS n ON w.within = n.node AND n.told
+),
+
+unit_leaves AS MATERIALIZED (
+    SELECT 0::BIGINT AS key_no, p.leaf, count(*) AS units
+    FROM placed AS p
+    GROUP BY p.leaf
+),
+
 held AS MATERIALIZED (
-    SELECT h.unit, h.item_no FROM srsql.holds_with_rest(holds, items, unit_leaf, k) AS h
+    SELECT h.unit, h.item_no FROM srsql.holds_with_rest(holds, items, 'placed', k) AS h
 ),
 
 item_leaves AS MATERIALIZED (
     SELECT h.item_no::BIGINT AS key_no, u.leaf, count(*) AS units
     FROM held AS h
-    INNER JOIN query_table(unit_leaf) AS u ON h.unit = u.unit
+    INNER JOIN placed AS u ON h.unit = u.unit
     GROUP BY h.item_no, u.leaf
 ),
 
@@ -561,7 +574,7 @@ crowded AS MATERIALIZED (
 
 item_cells AS MATERIALIZED (
     SELECT c.key_no, c.group_no, c.node, c.units, c.passes
-    FROM srsql.item_cells('lone', 'crowded', 'known_units', items) AS c
+    FROM srsql.item_cells('lone', 'crowded', items) AS c
 ),
 
 known_items AS MATERIALIZED (
@@ -571,7 +584,7 @@ known_items AS MATERIALIZED (
 
 pair_leaves AS MATERIALIZED (
     SELECT p.key_no, p.leaf, p.units
-    FROM srsql.pair_leaves('held', items, kinds, unit_leaf, 'known_items', k) AS p
+    FROM srsql.pair_leaves('held', items, kinds, 'placed', 'known_items', k) AS p
 ),
 
 pair_nodes AS MATERIALIZED (
@@ -607,7 +620,7 @@ met AS MATERIALIZED (
 ),
 
 bridged AS MATERIALIZED (
-    SELECT b.group_no FROM srsql.bridged_pairs('met', 'held', unit_leaf, items, 'within') AS b
+    SELECT b.group_no FROM srsql.bridged_pairs('met', 'held', 'placed', items, 'within') AS b
 )
 
 SELECT NULL::BIGINT AS item_no, NULL::BIGINT AS other_no, u.node, u.units

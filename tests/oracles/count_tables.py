@@ -75,6 +75,8 @@ class Counts:
         self.tree = tree
         self._leaves = {node: frozenset(tree.leaves(node)) for node in tree.nodes()}
         self._known: dict[tuple[Node, Key], int] = {}
+        self.finest: Collection[Node] = ()
+        """The strata of which the units are told; no item is told of a finer one."""
 
     def of(self, node: Node, key: Collection[Item] = NOTHING) -> int:
         """n(S, X): the units of a stratum that hold all of the items."""
@@ -86,17 +88,21 @@ class Counts:
         return self._known[asked]
 
     def overlap(self, node: Node, one: Item, other: Item) -> int:
-        """The units that must hold both, by what the leaves of the stratum hold of each."""
+        """The units that must hold both, by what its finest strata hold of each."""
         return sum(
             max(0, self.of(leaf, {one}) + self.of(leaf, {other}) - self.of(leaf))
-            for leaf in self._leaves[node]
+            for leaf in self._told_leaves(node)
         )
 
     def room(self, node: Node, one: Item, other: Item) -> int:
-        """The units that may hold both, by what the leaves of the stratum hold of each."""
+        """The units that may hold both, by what its finest strata hold of each."""
         return sum(
-            min(self.of(leaf, {one}), self.of(leaf, {other})) for leaf in self._leaves[node]
+            min(self.of(leaf, {one}), self.of(leaf, {other})) for leaf in self._told_leaves(node)
         )
+
+    def _told_leaves(self, node: Node) -> list[Node]:
+        """The finest strata of which the units are told, within one of which they are."""
+        return [leaf for leaf in self.tree.below(node) if leaf in self.finest]
 
 
 class Maker:
@@ -124,6 +130,7 @@ class Maker:
 
     def tell(self) -> Told:
         self._tell_group([NOTHING], lambda node, _: self.counts.of(node) >= self.rules.k)
+        self.counts.finest = self.told.get(NOTHING, {})
         for group in self._groups([frozenset({item}) for item in _items(self.counts.units)]):
             self._tell_group(group, self._item_passes)
         items = [item for item in _items(self.counts.units) if frozenset({item}) in self.told]
