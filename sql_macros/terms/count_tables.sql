@@ -252,13 +252,19 @@ grouped AS (
     SELECT i.group_no FROM query_table(items) AS i WHERE i.rest
 ),
 
-counted AS (
-    SELECT a.item_no, b.item_no AS other_no, u.leaf, count(*) AS units
-    FROM query_table(kinds) AS d
-    INNER JOIN held AS a ON d.attribute = a.attribute
-    INNER JOIN held AS b ON d.other = b.attribute AND a.unit = b.unit
-    INNER JOIN query_table(unit_leaf) AS u ON a.unit = u.unit
-    GROUP BY a.item_no, b.item_no, u.leaf
+-- Materialized, so that a unit's items of one kind alone meet, and not all of them.
+first_held AS MATERIALIZED (
+    SELECT h.unit, h.item_no, d.other, u.leaf
+    FROM held AS h
+    INNER JOIN query_table(kinds) AS d ON h.attribute = d.attribute
+    INNER JOIN query_table(unit_leaf) AS u ON h.unit = u.unit
+),
+
+counted AS MATERIALIZED (
+    SELECT a.item_no, b.item_no AS other_no, a.leaf, count(*) AS units
+    FROM first_held AS a
+    INNER JOIN held AS b ON a.unit = b.unit AND a.other = b.attribute
+    GROUP BY a.item_no, b.item_no, a.leaf
 ),
 
 frequent AS (

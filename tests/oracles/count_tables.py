@@ -371,40 +371,40 @@ def as_units(
 
 def least_shares(
     sizes: Mapping[Node, int], tree: Tree, rules: Rules, one: Item, other: Item
-) -> dict[tuple[str, Node], tuple[Fraction, int]]:
-    """The greatest forced share of each kind of stratum, over every data set of two items.
+) -> dict[tuple[Key, Item, Node], Fraction]:
+    """The greatest forced share, over every data set of two items in strata of these sizes.
 
     Data sets that publish the same are one class for the attacker, who knows the rules. What a
     class forces is the least share in it: of the sensitive item among the holders of the other one,
-    or, for ``nothing``, among all units, where the class is made of the cells of that item alone.
+    or, where nothing is known, among all units; then a class is made of the cells of that item.
 
     Returns:
-        (the known item's attribute or "nothing", stratum) -> (the greatest of these least shares,
-        how many data sets there were).
+        What is known, the sensitive item, the stratum -> the greatest of the least shares.
     """
-    classes: dict[tuple[object, ...], Fraction] = {}
-    count = 0
+    lone, second, pair = frozenset({one}), frozenset({other}), frozenset({one, other})
+    asked = [
+        (known, sensitive, keys)
+        for known, sensitive, keys in (
+            (lone, other, (lone, second, pair)),
+            (second, one, (lone, second, pair)),
+            (NOTHING, other, (second,)),
+            (NOTHING, one, (lone,)),
+        )
+        if rules.sensitive(sensitive)
+    ]
+    classes: dict[tuple[Key, Item, Node, tuple[object, ...]], Fraction] = {}
     for world in two_items(sizes, one, other):
-        count += 1
         maker = Maker(as_units(world, sizes, one, other), tree, rules)
         told = maker.tell()
-        cells = tuple(
-            tuple(sorted(told.get(key, {}).items()))
-            for key in (NOTHING, frozenset({one}), frozenset({other}), frozenset({one, other}))
-        )
-        for known, sensitive in ((one, other), (other, one), (None, one), (None, other)):
-            if not rules.sensitive(sensitive):
-                continue
-            key = NOTHING if known is None else frozenset({known})
-            seen = told.get(frozenset({sensitive})) if known is None else None
-            look = (cells[0], tuple(sorted((seen or {}).items()))) if known is None else cells
-            for node, holders in told.get(key, {}).items():
+        cells = {key: tuple(sorted(told.get(key, {}).items())) for key in (NOTHING, *asked[0][2])}
+        for known, sensitive, keys in asked:
+            seen = (cells[NOTHING], *(cells[key] for key in keys))
+            for node, holders in told.get(known, {}).items():
                 if holders:
-                    share = Fraction(maker.counts.of(node, key | {sensitive}), holders)
-                    place = (known or "nothing", sensitive, node, look)
-                    classes[place] = min(share, classes.get(place, Fraction(1)))
-    worst: dict[tuple[str, Node], tuple[Fraction, int]] = {}
-    for (known, _, node, _), share in classes.items():
-        name = (known if isinstance(known, str) else str(known[0]), str(node))  # type: ignore[index]
-        worst[name] = (max(share, worst.get(name, (Fraction(0), 0))[0]), count)
+                    share = Fraction(maker.counts.of(node, known | {sensitive}), holders)
+                    place = (known, sensitive, node, seen)
+                    classes[place] = min(share, classes.get(place, share))
+    worst: dict[tuple[Key, Item, Node], Fraction] = {}
+    for (known, sensitive, node, _), share in classes.items():
+        worst[known, sensitive, node] = max(share, worst.get((known, sensitive, node), share))
     return worst
