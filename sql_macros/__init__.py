@@ -81,6 +81,7 @@ MACRO_FILES: tuple[str, ...] = (
     "terms/generalization.sql",
     "terms/count_tables.sql",
     "checks/generalized_terms.sql",
+    "checks/count_tables.sql",
     "lattice/lattice.sql",
     "checks/lattice.sql",
     "risk/group_queries.sql",

@@ -115,9 +115,7 @@ class Maker:
         fit = {item for item in _items(bare.units) if self._fits(bare, tree.root, item)}
         self.counts = Counts(list(self._with_rest(bare.units, fit)), tree)
         self.candidates = {
-            item
-            for item in _items(self.counts.units)
-            if self._fits(self.counts, tree.root, item)
+            item for item in _items(self.counts.units) if self._fits(self.counts, tree.root, item)
         }
         self.told: Told = {}
 

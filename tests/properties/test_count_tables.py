@@ -33,9 +33,13 @@ TREES = (
     Tree({"all": ("F", "M")}),
     Tree({"all": ("F", "not F"), "not F": ("M", "U")}),
     Tree({"all": ("a", "b", "c")}),
-    Tree({"all": ("F", "not F"), "not F": ("M", "U"), "F": ("old", "rest"), "rest": ("child", "?")}),
+    Tree(
+        {"all": ("F", "not F"), "not F": ("M", "U"), "F": ("old", "rest"), "rest": ("child", "?")}
+    ),
 )
-KINDS = frozenset(frozenset(kind) for kind in (("drug", "reac"), ("drug", "outc"), ("outc", "reac")))
+KINDS = frozenset(
+    frozenset(kind) for kind in (("drug", "reac"), ("drug", "outc"), ("outc", "reac"))
+)
 ITEMS: list[Item] = [("drug", t) for t in "abc"] + [("reac", t) for t in "pqr"]
 ITEMS += [("outc", t) for t in "HD"]
 SEEDS = st.integers(0, 10**6)
@@ -83,7 +87,9 @@ def test_told_counts_and_their_differences_are_none_or_at_least_k(seed: int) -> 
             assert all(count == 0 or count >= rules.k for count in left)
 
 
-def violators(counts: Counts, told: Told, tree: Tree, rules: Rules) -> Iterator[tuple[str, Key, Item]]:
+def violators(
+    counts: Counts, told: Told, tree: Tree, rules: Rules
+) -> Iterator[tuple[str, Key, Item]]:
     """(stratum, known items, sensitive item) of which the true share is above the threshold."""
     items = [key for key in told if len(key) == 1]
     pairs = [one | other for one, other in combinations(items, 2)]

@@ -63,7 +63,9 @@ def told_by_macro(sql: Sql, units: Iterable[Unit], tree: Tree, rules: Rules) -> 
         f"SELECT c.item_no, c.other_no, c.node, c.units "
         f"FROM srsql.count_tables({', '.join(tables)}, {rules.k:d}) AS c"
     ):
-        key = NOTHING if item is None else frozenset(items[n] for n in (item, other) if n is not None)
+        key = (
+            NOTHING if item is None else frozenset(items[n] for n in (item, other) if n is not None)
+        )
         assert names[node] not in told.setdefault(key, {}), "a stratum is told once"
         told[key][names[node]] = count
     return told

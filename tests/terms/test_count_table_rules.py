@@ -24,7 +24,9 @@ from support.sql import Sql
 
 DRUG, OTHER, REACTION, OUTCOME = ("drug", "x"), ("drug", "y"), ("reac", "s"), ("outc", "H")
 DEATH = ("outc", "D")
-KINDS = frozenset(frozenset(kind) for kind in (("drug", "reac"), ("drug", "outc"), ("outc", "reac")))
+KINDS = frozenset(
+    frozenset(kind) for kind in (("drug", "reac"), ("drug", "outc"), ("outc", "reac"))
+)
 THETA = Fraction(2, 5)
 RULES = Rules(5, {REACTION: THETA}, KINDS)
 PAIR = frozenset({DRUG, REACTION})
