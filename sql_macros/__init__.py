@@ -56,6 +56,7 @@ MACRO_FILES: tuple[str, ...] = (
     "risk/joined_series.sql",
     "signals/contingency.sql",
     "signals/term_pairs.sql",
+    "signals/count_tables.sql",
     "signals/disproportionality.sql",
     "signals/shrinkage.sql",
     "signals/strata.sql",
