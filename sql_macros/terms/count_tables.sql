@@ -614,10 +614,30 @@ forced AS MATERIALIZED (
     ) AS f
 ),
 
+-- What cannot be told of the finest strata may still be told of all units.
+coarse_pairs AS MATERIALIZED (
+    SELECT p.key_no, p.group_no, p.node, p.units, true AS told
+    FROM fitting_pairs AS p
+    INNER JOIN forced AS f ON p.group_no = f.group_no
+    INNER JOIN query_table(strata) AS s ON p.node = s.node
+    WHERE s.parent IS NULL
+),
+
+forced_still AS MATERIALIZED (
+    SELECT f.group_no
+    FROM srsql.forced_pairs(
+        'coarse_pairs', 'known_items', 'item_leaves', 'unit_leaves', strata, 'within', items, k
+    ) AS f
+),
+
 free_pairs AS MATERIALIZED (
     SELECT p.key_no, p.group_no, p.node, p.units, p.told
     FROM fitting_pairs AS p
     ANTI JOIN forced AS f ON p.group_no = f.group_no
+    UNION ALL
+    SELECT p.key_no, p.group_no, p.node, p.units, p.told
+    FROM coarse_pairs AS p
+    ANTI JOIN forced_still AS f ON p.group_no = f.group_no
 ),
 
 met AS MATERIALIZED (

@@ -101,7 +101,9 @@ class Published:
             "check_count_theta": f"{cells}, {tree}, {thresholds}, {K}",
             "check_count_bridges": f"{cells}, {tree}, {thresholds}",
             "check_count_truth": f"{cells}, {tree}, {counted}, {held}, {single}",
-            "check_count_ways_out": f"{cells}, {tree}, {thresholds}, {counted}, {held}, {kinds}, {K}",
+            "check_count_ways_out": ", ".join(
+                (cells, tree, thresholds, counted, held, kinds, str(K))
+            ),
         }
         rows = [
             row

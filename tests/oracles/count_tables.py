@@ -3,7 +3,8 @@
 Nothing here is fast. :func:`tell` counts by going through all units, node by node. Two attackers
 follow: :func:`extremes` asks integer programming for the least and the greatest count among all
 data sets that agree with published cells; :func:`least_shares` lists *every* data set of two items,
-publishes each, and takes the least share among those that look alike: this attacker knows the rules.
+publishes each, and takes the least share among those that look alike: this attacker knows the
+rules.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 
 Node = str
 Item = tuple[str, str | None]
-"""Attribute and term; None: none of the terms that are told, of an attribute with one term a unit."""
+"""Attribute and term; None: no told term of an attribute that has one term a unit."""
 Key = frozenset[Item]
 Unit = tuple[Node, frozenset[Item]]
 """A leaf of the strata, and the items that the unit holds."""
@@ -127,6 +128,7 @@ class Maker:
             yield leaf, frozenset(kept | rest)
 
     def tell(self) -> Told:
+        tree = self.tree
         self._tell_group([NOTHING], lambda node, _: self.counts.of(node) >= self.rules.k)
         self.counts.finest = self.told.get(NOTHING, {})
         for group in self._groups([frozenset({item}) for item in _items(self.counts.units)]):
@@ -140,7 +142,10 @@ class Maker:
         for group in self._groups(pairs):
             if self._tell_group(group, self._pair_passes):
                 told = [key for key in group if key in self.told]
-                if any(self._forces(key) for key in told):  # G2
+                if any(self._forces(key) for key in told):  # G2: of all units alone, or not
+                    for key in told:
+                        self.told[key] = {tree.root: self.counts.of(tree.root, key)}
+                if any(self._forces(key) for key in told):
                     for key in told:
                         del self.told[key]
         if self.rules.bridges:

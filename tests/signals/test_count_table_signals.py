@@ -1,4 +1,4 @@
-"""Count tables are read from themselves alone: exact where told, and bounds around the truth else."""
+"""Count tables are read from themselves alone: exact where told, bounds around the truth else."""
 
 from __future__ import annotations
 
