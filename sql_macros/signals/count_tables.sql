@@ -54,35 +54,36 @@ names AS (
     SELECT DISTINCT c.name FROM cells AS c
 ),
 
--- What each question is part of: itself, either item alone, and all units.
-parts AS (
+questions AS (
     SELECT
         a.ask,
         a.stratum,
-        u.name,
-        u.name = CASE
+        [a.attribute, a.term] AS item,
+        [a.other_attribute, a.other_term] AS other,
+        CASE
             WHEN a.attribute IS NULL THEN []::VARCHAR[]
             WHEN a.other_attribute IS NULL THEN [a.attribute, a.term]
             WHEN a.attribute < a.other_attribute
                 THEN [a.attribute, a.term, a.other_attribute, a.other_term]
             ELSE [a.other_attribute, a.other_term, a.attribute, a.term]
-        END AS whole
+        END AS name
     FROM query_table(asked) AS a
-    CROSS JOIN
-        LATERAL (
-            SELECT unnest([
-                []::VARCHAR[],
-                CASE WHEN a.attribute IS NOT NULL THEN [a.attribute, a.term] END,
-                CASE WHEN a.other_attribute IS NOT NULL THEN [a.other_attribute, a.other_term] END,
-                CASE
-                    WHEN a.other_attribute IS NULL THEN NULL
-                    WHEN a.attribute < a.other_attribute
-                        THEN [a.attribute, a.term, a.other_attribute, a.other_term]
-                    ELSE [a.other_attribute, a.other_term, a.attribute, a.term]
-                END
-            ]) AS name
-        ) AS u
-    WHERE u.name IS NOT NULL
+),
+
+-- What each question is part of: itself, either item alone, and all units.
+named AS (
+    SELECT
+        q.ask,
+        q.stratum,
+        q.name AS whole,
+        unnest(list_distinct([[]::VARCHAR[], q.item, q.other, q.name])) AS name
+    FROM questions AS q
+),
+
+parts AS (
+    SELECT n.ask, n.stratum, n.name, n.name = n.whole AS whole
+    FROM named AS n
+    WHERE len(n.name) = 0 OR n.name[1] IS NOT NULL
 ),
 
 -- Of a told key: the sum of the cells inside, unless one cell is wider than the stratum.

@@ -225,25 +225,28 @@ def test_a_told_pair_leaves_a_way_out_where_the_sensitive_item_is_told_of_all_on
     assert PAIR not in found
 
 
+TWO_SPLITS = Tree({"all": ("F", "not F"), "not F": ("M", "U")})
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("sizes", "tree"),
+    ("k", "theta", "sizes", "tree"),
     [
-        ({"F": 6, "M": 6}, SEXES),
-        ({"F": 8, "M": 5}, SEXES),
-        ({"F": 2, "M": 9}, SEXES),
-        ({"F": 3, "M": 5, "U": 2}, Tree({"all": ("F", "not F"), "not F": ("M", "U")})),
-        ({"a": 3, "b": 3, "c": 4}, Tree({"all": ("a", "b", "c")})),
+        (3, THETA, {"F": 6, "M": 6}, SEXES),
+        (3, THETA, {"F": 8, "M": 5}, SEXES),
+        (3, THETA, {"F": 2, "M": 9}, SEXES),
+        (3, THETA, {"F": 3, "M": 5, "U": 2}, TWO_SPLITS),
+        (2, Fraction(1, 2), {"F": 4, "M": 3, "U": 3}, TWO_SPLITS),
+        (3, THETA, {"a": 3, "b": 3, "c": 4}, Tree({"all": ("a", "b", "c")})),
     ],
 )
 @pytest.mark.parametrize("outcome", [None, Fraction(1, 2)])
 def test_no_data_set_of_two_items_forces_more_than_theta_on_who_knows_the_rules(
-    sizes: dict[Node, int], tree: Tree, outcome: Fraction | None
+    k: int, theta: Fraction, sizes: dict[Node, int], tree: Tree, outcome: Fraction | None
 ) -> None:
     """Claim (b), for every data set of these strata: what looks alike has one within theta."""
-    theta = {REACTION: THETA} | ({OUTCOME: outcome} if outcome else {})
-    rules = Rules(3, theta, KINDS)
-    shares = least_shares(sizes, tree, rules, OUTCOME, REACTION)
+    thresholds = {REACTION: theta} | ({OUTCOME: outcome} if outcome else {})
+    shares = least_shares(sizes, tree, Rules(k, thresholds, KINDS), OUTCOME, REACTION)
     assert shares
     for (known, sensitive, node), share in shares.items():
-        assert share <= theta[sensitive], (known, sensitive, node)
+        assert share <= thresholds[sensitive], (known, sensitive, node)
