@@ -10,7 +10,7 @@
 --   kinds(attribute, other): the attributes whose pairs are counted, each once.
 -- A key is an item or a pair of items; its cells are its counts by stratum. A cell is known where
 -- the key is told at the stratum or finer. Cells of 0 have no row.
--- Source: SPEC section 19; decision 39 has the rules G1 and G2 as they are here, with their proof.
+-- Source: SPEC section 19; terms/count_tables.sql has the claim, the rules G1 to G3 and the proof.
 
 -- What:    each stratum, and every stratum that it lies in.
 -- Outputs: node, within (itself or an ancestor).

@@ -250,3 +250,12 @@ def test_no_data_set_of_two_items_forces_more_than_theta_on_who_knows_the_rules(
     assert shares
     for (known, sensitive, node), share in shares.items():
         assert share <= thresholds[sensitive], (known, sensitive, node)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sensitive", [REACTION, OUTCOME])
+def test_nor_does_an_attribute_with_one_term_a_unit(sensitive: Item) -> None:
+    rules = Rules(3, {sensitive: THETA}, KINDS, single=frozenset({"outc"}))
+    shares = least_shares({"F": 6, "M": 5}, SEXES, rules, OUTCOME, REACTION)
+    assert {share[1] for share in shares} == {sensitive}
+    assert max(shares.values()) <= THETA
