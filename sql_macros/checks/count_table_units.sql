@@ -42,28 +42,53 @@ holding AS MATERIALIZED (
     )
 ),
 
-named AS (
-    SELECT DISTINCT c.key FROM cells AS c
+item_numbers AS MATERIALIZED (
+    SELECT d.item, row_number() OVER () AS item_no
+    FROM (SELECT DISTINCT unnest(c.key) AS item FROM cells AS c) AS d
 ),
 
-holders AS MATERIALIZED (
-    SELECT k.key, c.unit
+named AS MATERIALIZED (
+    SELECT d.key, row_number() OVER () AS key_no, a.item_no, b.item_no AS other_no
+    FROM (SELECT DISTINCT c.key FROM cells AS c) AS d
+    LEFT JOIN item_numbers AS a ON d.key[1] = a.item
+    LEFT JOIN item_numbers AS b ON d.key[2] = b.item
+),
+
+numbered AS MATERIALIZED (
+    SELECT h.unit, i.item_no
+    FROM holding AS h
+    INNER JOIN item_numbers AS i ON h.item = i.item
+),
+
+holders AS (
+    SELECT k.key_no, c.unit
     FROM named AS k
-    INNER JOIN query_table(counted) AS c ON len(k.key) = 0
+    INNER JOIN query_table(counted) AS c ON k.item_no IS NULL
     UNION ALL
-    SELECT k.key, a.unit
+    SELECT k.key_no, a.unit
     FROM named AS k
-    INNER JOIN holding AS a ON k.key[1] = a.item
-    LEFT JOIN holding AS b ON k.key[2] = b.item AND a.unit = b.unit
-    WHERE len(k.key) = 1 OR b.unit IS NOT NULL
+    INNER JOIN numbered AS a ON k.item_no = a.item_no
+    WHERE k.other_no IS NULL
+    UNION ALL
+    SELECT k.key_no, a.unit
+    FROM named AS k
+    INNER JOIN numbered AS a ON k.item_no = a.item_no
+    INNER JOIN numbered AS b ON k.other_no = b.item_no AND a.unit = b.unit
+),
+
+leaf_counts AS MATERIALIZED (
+    SELECT h.key_no, c.stratum, count(*) AS cases
+    FROM holders AS h
+    INNER JOIN query_table(counted) AS c ON h.unit = c.unit
+    GROUP BY h.key_no, c.stratum
 ),
 
 recounted AS MATERIALIZED (
-    SELECT h.key, p.ancestor AS stratum, count(*) AS cases
-    FROM holders AS h
-    INNER JOIN query_table(counted) AS c ON h.unit = c.unit
-    INNER JOIN paths AS p ON c.stratum = p.stratum
-    GROUP BY h.key, p.ancestor
+    SELECT any_value(k.key) AS key, p.ancestor AS stratum, sum(l.cases) AS cases
+    FROM leaf_counts AS l
+    INNER JOIN paths AS p ON l.stratum = p.stratum
+    INNER JOIN named AS k ON l.key_no = k.key_no
+    GROUP BY l.key_no, p.ancestor
 ),
 
 opened AS (
@@ -233,26 +258,32 @@ opened AS (
     SELECT c.key, c.stratum, c.cases, unnest(c.key) AS item FROM cells AS c WHERE len(c.key) = 2
 ),
 
+numbered AS MATERIALIZED (
+    SELECT d.key, row_number() OVER () AS key_no
+    FROM (SELECT DISTINCT c.key FROM cells AS c WHERE len(c.key) = 2) AS d
+),
+
 ends AS MATERIALIZED (
     SELECT
-        c.key,
+        c.key_no,
         p.ancestor AS stratum,
         sum(greatest(0, x.cases + y.cases - x.units))::BIGINT AS least,
         sum(least(x.cases, y.cases))::BIGINT AS most
-    FROM (SELECT DISTINCT q.key FROM cells AS q WHERE len(q.key) = 2) AS c
+    FROM numbered AS c
     INNER JOIN leaves AS x ON c.key[1] = x.item
     INNER JOIN leaves AS y ON c.key[2] = y.item AND x.leaf = y.leaf
     INNER JOIN paths AS p ON x.leaf = p.stratum
-    GROUP BY c.key, p.ancestor
+    GROUP BY c.key_no, p.ancestor
 ),
 
 asked AS MATERIALIZED (
     SELECT
-        c.key,
+        q.key_no,
         c.stratum,
         c.cases,
         t.stratum AS child,
         n.stratum AS inner_stratum,
+        c.key[1] = c.item AS known,
         n.cases AS holders,
         h.theta_num,
         h.theta_den,
@@ -268,9 +299,10 @@ asked AS MATERIALIZED (
     INNER JOIN query_table(tree) AS t ON c.stratum = t.parent
     INNER JOIN cells AS n ON list_filter(c.key, LAMBDA x: x IS DISTINCT FROM c.item) = n.key
     INNER JOIN paths AS p ON n.stratum = p.stratum AND t.stratum = p.ancestor
-    INNER JOIN ends AS w ON c.key = w.key AND c.stratum = w.stratum
-    INNER JOIN ends AS e ON c.key = e.key AND t.stratum = e.stratum
-    INNER JOIN ends AS s ON c.key = s.key AND n.stratum = s.stratum
+    INNER JOIN numbered AS q ON c.key = q.key
+    INNER JOIN ends AS w ON q.key_no = w.key_no AND c.stratum = w.stratum
+    INNER JOIN ends AS e ON q.key_no = e.key_no AND t.stratum = e.stratum
+    INNER JOIN ends AS s ON q.key_no = s.key_no AND n.stratum = s.stratum
     WHERE h.theta_num < h.theta_den AND s.most > 0
 ),
 
@@ -282,7 +314,7 @@ tried AS (
 ),
 
 way_out AS (
-    SELECT DISTINCT t.key, t.stratum, t.child, t.inner_stratum
+    SELECT DISTINCT t.key_no, t.known, t.stratum, t.child, t.inner_stratum
     FROM tried AS t
     WHERE
         t.here BETWEEN t.child_least AND t.child_most
@@ -292,12 +324,12 @@ way_out AS (
 ),
 
 forced AS (
-    SELECT DISTINCT a.key, a.stratum
+    SELECT DISTINCT a.key_no, a.stratum
     FROM asked AS a
     ANTI JOIN way_out AS o
         ON
-            a.key = o.key AND a.stratum = o.stratum AND a.child = o.child
-            AND a.inner_stratum = o.inner_stratum
+            a.key_no = o.key_no AND a.stratum = o.stratum AND a.child = o.child
+            AND a.inner_stratum = o.inner_stratum AND a.known = o.known
 )
 
 SELECT
