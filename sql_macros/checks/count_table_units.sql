@@ -219,26 +219,43 @@ sensitive AS MATERIALIZED (
         AND t.cases::HUGEINT * h.theta_den <= e.units::HUGEINT * h.theta_num
 ),
 
+sensitive_leaves AS MATERIALIZED (
+    SELECT l.leaf, l.item, l.cases, s.theta_num, s.theta_den
+    FROM leaves AS l
+    INNER JOIN sensitive AS s ON l.item = s.item
+),
+
+greatest_cases AS (
+    SELECT s.leaf, max(s.cases) AS cases FROM sensitive_leaves AS s GROUP BY s.leaf
+),
+
+-- What is as frequent as this meets some sensitive item at least.
+frequent AS MATERIALIZED (
+    SELECT l.leaf, l.item, l.cases, l.units
+    FROM leaves AS l
+    INNER JOIN greatest_cases AS g ON l.leaf = g.leaf
+    WHERE l.cases + g.cases > l.units
+),
+
 -- What the leaves force on a told item and a sensitive one, of a stratum that tells the item, or of
 -- all strata together.
 forced_units AS (
     SELECT
         i.key,
         p.ancestor AS stratum,
-        s.item AS other,
+        y.item AS other,
         sum(x.cases + y.cases - x.units) AS forced,
-        any_value(s.theta_num) AS theta_num,
-        any_value(s.theta_den) AS theta_den
+        any_value(y.theta_num) AS theta_num,
+        any_value(y.theta_den) AS theta_den
     FROM (SELECT DISTINCT c.key FROM cells AS c WHERE len(c.key) = 1) AS i
-    INNER JOIN leaves AS x ON i.key[1] = x.item
-    INNER JOIN leaves AS y ON x.leaf = y.leaf AND x.cases + y.cases > x.units
-    INNER JOIN sensitive AS s ON y.item = s.item
+    INNER JOIN frequent AS x ON i.key[1] = x.item
+    INNER JOIN sensitive_leaves AS y ON x.leaf = y.leaf AND x.cases + y.cases > x.units
     INNER JOIN query_table(kinds) AS d
         ON
             (x.item.attribute = d.attribute AND y.item.attribute = d.other)
             OR (x.item.attribute = d.other AND y.item.attribute = d.attribute)
     INNER JOIN paths AS p ON x.leaf = p.stratum
-    GROUP BY i.key, p.ancestor, s.item
+    GROUP BY i.key, p.ancestor, y.item
 ),
 
 holders AS (
