@@ -1,0 +1,183 @@
+-- Count tables read by themselves: nothing but what is published is looked at. Inputs are tables:
+--   case_count(stratum, cases), item_count(stratum, attribute, term, cases), pair_count(stratum,
+--     attribute, term, other_attribute, other_term, cases): terms by their keys, no cell of 0;
+--   tree(stratum, parent): the strata; the root has no parent.
+-- Every key of which a cell is published has all its units in its cells, and no unit in two.
+
+-- What:    the strata that lie in each stratum, itself too.
+-- Outputs: stratum, inner_stratum.
+CREATE OR REPLACE MACRO srsql.nested_strata(tree) AS TABLE
+WITH RECURSIVE
+down AS (
+    SELECT t.stratum, t.stratum AS inner_stratum FROM query_table(tree) AS t
+    UNION ALL
+    SELECT d.stratum, t.stratum AS inner_stratum
+    FROM down AS d
+    INNER JOIN query_table(tree) AS t ON d.inner_stratum = t.parent
+)
+
+SELECT d.stratum, d.inner_stratum FROM down AS d;
+
+-- What:    how many units of a stratum hold nothing asked for, an item, or both of two items.
+-- Inputs:  asked(ask, stratum, attribute, term, other_attribute, other_term): ask numbers the
+--          questions; NULL attributes ask for all units, or for one item alone.
+-- Outputs: ask, lower, upper, exact. A count is exact where it is told, or the sum of told ones.
+--          Else it is 0 to the least told count that it is part of: of a wider stratum, of one of
+--          the two items, or of all units; and unknown (NULL) where there is none.
+-- Source:  SPEC section 19, rule R5: what is not told has these bounds for whatever reason.
+CREATE OR REPLACE MACRO srsql.count_table_bounds(
+    case_count, item_count, pair_count, tree, asked
+) AS TABLE
+WITH
+nested AS MATERIALIZED (
+    SELECT n.stratum, n.inner_stratum FROM srsql.nested_strata(tree) AS n
+),
+
+cells AS MATERIALIZED (
+    SELECT []::VARCHAR[] AS name, c.stratum, c.cases FROM query_table(case_count) AS c
+    UNION ALL
+    SELECT [i.attribute, i.term] AS name, i.stratum, i.cases
+    FROM query_table(item_count) AS i
+    UNION ALL
+    SELECT
+        CASE
+            WHEN p.attribute < p.other_attribute
+                THEN [p.attribute, p.term, p.other_attribute, p.other_term]
+            ELSE [p.other_attribute, p.other_term, p.attribute, p.term]
+        END AS name,
+        p.stratum,
+        p.cases
+    FROM query_table(pair_count) AS p
+),
+
+names AS (
+    SELECT DISTINCT c.name FROM cells AS c
+),
+
+questions AS (
+    SELECT
+        a.ask,
+        a.stratum,
+        [a.attribute, a.term] AS item,
+        [a.other_attribute, a.other_term] AS other,
+        CASE
+            WHEN a.attribute IS NULL THEN []::VARCHAR[]
+            WHEN a.other_attribute IS NULL THEN [a.attribute, a.term]
+            WHEN a.attribute < a.other_attribute
+                THEN [a.attribute, a.term, a.other_attribute, a.other_term]
+            ELSE [a.other_attribute, a.other_term, a.attribute, a.term]
+        END AS name
+    FROM query_table(asked) AS a
+),
+
+-- What each question is part of: itself, either item alone, and all units.
+named AS (
+    SELECT
+        q.ask,
+        q.stratum,
+        q.name AS whole,
+        unnest(list_distinct([[]::VARCHAR[], q.item, q.other, q.name])) AS name
+    FROM questions AS q
+),
+
+parts AS (
+    SELECT n.ask, n.stratum, n.name, n.name = n.whole AS whole
+    FROM named AS n
+    WHERE len(n.name) = 0 OR n.name[1] IS NOT NULL
+),
+
+-- Of a told key: the sum of the cells inside, unless one cell is wider than the stratum.
+inside AS (
+    SELECT p.ask, p.name, sum(c.cases)::BIGINT AS cases
+    FROM parts AS p
+    INNER JOIN nested AS n ON p.stratum = n.stratum
+    INNER JOIN cells AS c ON p.name = c.name AND n.inner_stratum = c.stratum
+    GROUP BY p.ask, p.name
+),
+
+wider AS (
+    SELECT p.ask, p.name, min(c.cases)::BIGINT AS cases
+    FROM parts AS p
+    INNER JOIN nested AS n ON p.stratum = n.inner_stratum AND p.stratum <> n.stratum
+    INNER JOIN cells AS c ON p.name = c.name AND n.stratum = c.stratum
+    GROUP BY p.ask, p.name
+),
+
+limits AS (
+    SELECT
+        p.ask,
+        p.whole AND t.name IS NOT NULL AND w.cases IS NULL AS exact,
+        CASE WHEN t.name IS NOT NULL THEN coalesce(w.cases, i.cases, 0) END AS cases
+    FROM parts AS p
+    LEFT JOIN names AS t ON p.name = t.name
+    LEFT JOIN inside AS i ON p.ask = i.ask AND p.name = i.name
+    LEFT JOIN wider AS w ON p.ask = w.ask AND p.name = w.name
+)
+
+SELECT
+    l.ask,
+    CASE
+        WHEN bool_or(l.exact) THEN max(l.cases) FILTER (WHERE l.exact)
+        ELSE 0
+    END::BIGINT AS lower,
+    CASE
+        WHEN bool_or(l.exact) THEN max(l.cases) FILTER (WHERE l.exact)
+        ELSE min(l.cases)
+    END::BIGINT AS upper,
+    bool_or(l.exact) AS exact
+FROM limits AS l
+GROUP BY l.ask;
+
+-- What:    the 2 x 2 table of every told pair in a stratum in which it is known, by two attributes:
+--          a (both), b (the first alone), c (the second alone), d (neither), as
+--          srsql.signal_measures takes it. All four are exact.
+-- Inputs:  of_drug, of_reaction: attributes; in_stratum: a stratum of the tree.
+-- Outputs: drug, reaction, a, b, c, d. Pairs that are not here are undecided.
+-- Source:  SPEC section 14 and rule R2: a pair is told only where its items and all units are.
+CREATE OR REPLACE MACRO srsql.count_table_pairs(
+    case_count, item_count, pair_count, tree, of_drug, of_reaction, in_stratum
+) AS TABLE
+WITH
+inside AS MATERIALIZED (
+    SELECT n.inner_stratum AS stratum
+    FROM srsql.nested_strata(tree) AS n
+    WHERE n.stratum = in_stratum
+),
+
+units AS (
+    SELECT sum(c.cases)::BIGINT AS n
+    FROM query_table(case_count) AS c
+    INNER JOIN inside AS i ON c.stratum = i.stratum
+),
+
+items AS MATERIALIZED (
+    SELECT c.attribute, c.term, sum(c.cases)::BIGINT AS n
+    FROM query_table(item_count) AS c
+    INNER JOIN inside AS i ON c.stratum = i.stratum
+    GROUP BY c.attribute, c.term
+),
+
+pairs AS (
+    SELECT
+        CASE WHEN p.attribute = of_drug THEN p.term ELSE p.other_term END AS drug,
+        CASE WHEN p.attribute = of_drug THEN p.other_term ELSE p.term END AS reaction,
+        sum(p.cases)::BIGINT AS a
+    FROM query_table(pair_count) AS p
+    INNER JOIN inside AS i ON p.stratum = i.stratum
+    WHERE
+        (p.attribute = of_drug AND p.other_attribute = of_reaction)
+        OR (p.attribute = of_reaction AND p.other_attribute = of_drug)
+    GROUP BY ALL
+)
+
+SELECT
+    p.drug,
+    p.reaction,
+    p.a,
+    d.n - p.a AS b,
+    r.n - p.a AS c,
+    u.n - d.n - r.n + p.a AS d
+FROM pairs AS p
+INNER JOIN items AS d ON p.drug = d.term AND d.attribute = of_drug
+INNER JOIN items AS r ON p.reaction = r.term AND r.attribute = of_reaction
+CROSS JOIN units AS u;

@@ -1,0 +1,278 @@
+-- Which counts of pairs are told in count tables. Inputs, keys and cells are those of
+-- terms/told_strata.sql.
+
+-- What:    how many units of each leaf hold both items of a pair: pairs of told items that at least
+--          k units hold, or whose attributes have one term a unit.
+-- Inputs:  known_items: known_cells of items.
+-- Outputs: key_no (2^31 x item_no + other_no), leaf, units.
+CREATE OR REPLACE MACRO srsql.pair_leaves(holds, items, kinds, unit_leaf, known_items, k) AS TABLE
+WITH
+told AS (
+    SELECT DISTINCT n.key_no AS item_no FROM query_table(known_items) AS n
+),
+
+held AS (
+    SELECT h.unit, h.item_no, i.attribute, i.group_no
+    FROM query_table(holds) AS h
+    INNER JOIN told AS t ON h.item_no = t.item_no
+    INNER JOIN query_table(items) AS i ON h.item_no = i.item_no
+),
+
+grouped AS (
+    SELECT i.group_no FROM query_table(items) AS i WHERE i.rest
+),
+
+-- Materialized, so that a unit's items of one kind alone meet, and not all of them.
+first_held AS MATERIALIZED (
+    SELECT h.unit, h.item_no, d.other, u.leaf
+    FROM held AS h
+    INNER JOIN query_table(kinds) AS d ON h.attribute = d.attribute
+    INNER JOIN query_table(unit_leaf) AS u ON h.unit = u.unit
+),
+
+counted AS MATERIALIZED (
+    SELECT a.item_no, b.item_no AS other_no, a.leaf, count(*) AS units
+    FROM first_held AS a
+    INNER JOIN held AS b ON a.unit = b.unit AND a.other = b.attribute
+    GROUP BY a.item_no, b.item_no, a.leaf
+),
+
+frequent AS (
+    SELECT c.item_no, c.other_no
+    FROM counted AS c
+    INNER JOIN query_table(items) AS i ON c.item_no = i.item_no
+    INNER JOIN query_table(items) AS o ON c.other_no = o.item_no
+    GROUP BY c.item_no, c.other_no
+    HAVING
+        sum(c.units) >= k
+        OR any_value(i.group_no) IN (SELECT g.group_no FROM grouped AS g)
+        OR any_value(o.group_no) IN (SELECT g.group_no FROM grouped AS g)
+)
+
+SELECT (c.item_no::BIGINT << 31) | c.other_no::BIGINT AS key_no, c.leaf, c.units
+FROM counted AS c
+INNER JOIN frequent AS f ON c.item_no = f.item_no AND c.other_no = f.other_no;
+
+-- What:    the items of the number of a pair.
+CREATE OR REPLACE MACRO srsql.pair_item(key_no) AS key_no >> 31;
+CREATE OR REPLACE MACRO srsql.pair_other(key_no) AS key_no & 2147483647;
+
+-- What:    the cells of pairs, with whether they pass R2: at least k units, both items known at the
+--          stratum, and neither item held by more of the other's holders than its threshold allows.
+-- Inputs:  pair_nodes: stratum_counts of pair_leaves; known_items.
+-- Outputs: key_no, group_no, node, units, passes.
+CREATE OR REPLACE MACRO srsql.pair_cells(pair_nodes, known_items, items, k) AS TABLE
+SELECT
+    p.key_no,
+    (i.group_no::BIGINT << 31) | o.group_no::BIGINT AS group_no,
+    p.node,
+    p.units,
+    p.units >= k
+    AND coalesce(p.units::HUGEINT * i.theta_den <= b.units::HUGEINT * i.theta_num, false)
+    AND coalesce(p.units::HUGEINT * o.theta_den <= a.units::HUGEINT * o.theta_num, false) AS passes
+FROM query_table(pair_nodes) AS p
+INNER JOIN query_table(items) AS i ON srsql.pair_item(p.key_no) = i.item_no
+INNER JOIN query_table(items) AS o ON srsql.pair_other(p.key_no) = o.item_no
+LEFT JOIN query_table(known_items) AS a ON i.item_no = a.key_no AND p.node = a.node
+LEFT JOIN query_table(known_items) AS b ON o.item_no = b.key_no AND p.node = b.node;
+
+-- What:    rule G2: pairs told at a stratum P and not in its children, such that the counts of the
+--          leaves leave no data set in which the holders of one item in a told stratum S, within a
+--          child C of P, keep to the other's threshold, and P is not split all the same.
+-- Inputs:  known_pairs, known_items: known_cells; item_leaves, unit_leaves: counts by leaf.
+-- Outputs: group_no.
+-- How:     with each leaf's holders of either item as they are, between overlap and room of a
+--          stratum's units hold both. P is not split if 1 to k - 1 units of C hold both, or 1 to
+--          k - 1 of the rest of P; at the least such number as few as possible of them are in S.
+CREATE OR REPLACE MACRO srsql.forced_pairs(
+    known_pairs, known_items, item_leaves, unit_leaves, strata, within, items, k
+) AS TABLE
+WITH
+parents AS (
+    SELECT DISTINCT s.parent AS node FROM query_table(strata) AS s WHERE s.parent IS NOT NULL
+),
+
+told AS (
+    SELECT
+        p.key_no,
+        p.group_no,
+        p.node,
+        p.units,
+        srsql.pair_item(p.key_no) AS item_no,
+        srsql.pair_other(p.key_no) AS other_no
+    FROM query_table(known_pairs) AS p
+    INNER JOIN parents AS a ON p.node = a.node
+    WHERE p.told
+),
+
+-- Of each leaf of P that has both items. Told strata of a pair are disjoint: a leaf lies in one.
+ends AS (
+    SELECT
+        t.key_no,
+        w.node AS leaf,
+        least(x.units, y.units) AS room,
+        greatest(0, x.units + y.units - u.units) AS overlap
+    FROM told AS t
+    INNER JOIN query_table(within) AS w ON t.node = w.within
+    INNER JOIN query_table(item_leaves) AS x ON t.item_no = x.key_no AND w.node = x.leaf
+    INNER JOIN query_table(item_leaves) AS y ON t.other_no = y.key_no AND w.node = y.leaf
+    INNER JOIN query_table(unit_leaves) AS u ON w.node = u.leaf
+),
+
+sums AS (
+    SELECT
+        e.key_no,
+        w.within AS node,
+        sum(e.room)::BIGINT AS room,
+        sum(e.overlap)::BIGINT AS overlap
+    FROM ends AS e
+    INNER JOIN query_table(within) AS w ON e.leaf = w.node
+    GROUP BY e.key_no, w.within
+),
+
+-- The known item and the sensitive one, both ways round.
+asked AS (
+    SELECT t.*, t.item_no AS known_no, i.theta_num, i.theta_den
+    FROM told AS t
+    INNER JOIN query_table(items) AS i ON t.other_no = i.item_no
+    WHERE i.theta_num < i.theta_den
+    UNION ALL
+    SELECT t.*, t.other_no AS known_no, i.theta_num, i.theta_den
+    FROM told AS t
+    INNER JOIN query_table(items) AS i ON t.item_no = i.item_no
+    WHERE i.theta_num < i.theta_den
+),
+
+children AS (
+    SELECT
+        a.group_no,
+        a.key_no,
+        a.known_no,
+        a.theta_num,
+        a.theta_den,
+        a.units,
+        s.node AS child,
+        c.room,
+        greatest(a.units - (p.room - c.room), c.overlap) AS least_here,
+        least(c.room, a.units - (p.overlap - c.overlap)) AS most_here
+    FROM asked AS a
+    INNER JOIN query_table(strata) AS s ON a.node = s.parent
+    INNER JOIN sums AS p ON a.key_no = p.key_no AND a.node = p.node
+    INNER JOIN sums AS c ON a.key_no = c.key_no AND s.node = c.node
+),
+
+unsplit AS (
+    SELECT
+        c.*,
+        CASE
+            WHEN greatest(c.least_here, 1) < k THEN greatest(c.least_here, 1)
+            ELSE greatest(c.least_here, c.units - k + 1)
+        END AS here
+    FROM children AS c
+)
+
+SELECT DISTINCT c.group_no
+FROM unsplit AS c
+INNER JOIN query_table(within) AS w ON c.child = w.within
+INNER JOIN query_table(known_items) AS h ON c.known_no = h.key_no AND w.node = h.node AND h.told
+INNER JOIN sums AS s ON c.key_no = s.key_no AND h.node = s.node
+WHERE
+    s.room > 0 AND NOT (
+        c.here <= c.most_here
+        AND (c.here < k OR c.here < c.units)
+        AND greatest(s.overlap, c.here - (c.room - s.room))::HUGEINT * c.theta_den
+        <= h.units::HUGEINT * c.theta_num
+    );
+
+-- What:    two partners of a sensitive item whose counts sum up to more than its own, at a stratum
+--          where all are known: so many units at least hold all three.
+-- Inputs:  known_pairs: known_cells of pairs, without those of forced_pairs; known_items.
+-- Outputs: sensitive_no, smaller (key_no of the pair of fewer units, the lesser partner of equal
+--          ones), item_no, other_no (the partners, item_no the lesser number), node, units.
+CREATE OR REPLACE MACRO srsql.bridges(known_pairs, known_items, items, within) AS TABLE
+WITH
+roots AS (
+    SELECT w.within AS node FROM query_table(within) AS w
+    GROUP BY w.within
+    HAVING count(*) = (SELECT count(DISTINCT v.node) FROM query_table(within) AS v)
+),
+
+partners AS (
+    SELECT
+        srsql.pair_item(p.key_no) AS partner_no,
+        srsql.pair_other(p.key_no) AS sensitive_no,
+        p.key_no,
+        p.node,
+        p.units
+    FROM query_table(known_pairs) AS p
+    UNION ALL
+    SELECT
+        srsql.pair_other(p.key_no) AS partner_no,
+        srsql.pair_item(p.key_no) AS sensitive_no,
+        p.key_no,
+        p.node,
+        p.units
+    FROM query_table(known_pairs) AS p
+),
+
+held AS (
+    SELECT p.*, s.units AS holders, r.units AS ranked
+    FROM partners AS p
+    INNER JOIN query_table(items) AS i ON p.sensitive_no = i.item_no
+    INNER JOIN query_table(known_items) AS s ON p.sensitive_no = s.key_no AND p.node = s.node
+    INNER JOIN query_table(known_pairs) AS r ON p.key_no = r.key_no
+    INNER JOIN roots AS o ON r.node = o.node
+    WHERE i.theta_num < i.theta_den
+),
+
+-- More than the sensitive item has: so one of the two has more than half of it.
+met AS (
+    SELECT
+        g.sensitive_no,
+        g.node,
+        g.units + h.units - g.holders AS units,
+        CASE
+            WHEN (g.ranked, g.partner_no) < (h.ranked, h.partner_no) THEN g.key_no
+            ELSE h.key_no
+        END AS smaller,
+        least(g.partner_no, h.partner_no) AS item_no,
+        greatest(g.partner_no, h.partner_no) AS other_no
+    FROM held AS g
+    INNER JOIN held AS h ON g.sensitive_no = h.sensitive_no AND g.node = h.node
+    WHERE
+        2 * g.units > g.holders
+        AND g.partner_no <> h.partner_no
+        AND g.units + h.units > g.holders
+)
+
+SELECT DISTINCT m.sensitive_no, m.smaller, m.item_no, m.other_no, m.node, m.units
+FROM met AS m;
+
+-- What:    rule G3: pairs that are not told, because a second partner of their sensitive item would
+--          force it on more of those who hold both partners than its threshold allows.
+-- Inputs:  met: bridges; holds; unit_leaf; items; within.
+-- Outputs: group_no.
+CREATE OR REPLACE MACRO srsql.bridged_pairs(met, holds, unit_leaf, items, within) AS TABLE
+WITH
+wanted AS (
+    SELECT DISTINCT m.item_no, m.other_no, m.node FROM query_table(met) AS m
+),
+
+counted AS (
+    SELECT w.item_no, w.other_no, w.node, count(*) AS units
+    FROM wanted AS w
+    INNER JOIN query_table(holds) AS a ON w.item_no = a.item_no
+    INNER JOIN query_table(holds) AS b ON w.other_no = b.item_no AND a.unit = b.unit
+    INNER JOIN query_table(unit_leaf) AS u ON a.unit = u.unit
+    INNER JOIN query_table(within) AS i ON u.leaf = i.node AND w.node = i.within
+    GROUP BY w.item_no, w.other_no, w.node
+)
+
+SELECT DISTINCT (a.group_no::BIGINT << 31) | b.group_no::BIGINT AS group_no
+FROM query_table(met) AS m
+LEFT JOIN counted AS c
+    ON m.item_no = c.item_no AND m.other_no = c.other_no AND m.node = c.node
+INNER JOIN query_table(items) AS s ON m.sensitive_no = s.item_no
+INNER JOIN query_table(items) AS a ON srsql.pair_item(m.smaller) = a.item_no
+INNER JOIN query_table(items) AS b ON srsql.pair_other(m.smaller) = b.item_no
+WHERE m.units::HUGEINT * s.theta_den > coalesce(c.units, 0)::HUGEINT * s.theta_num;

@@ -1,0 +1,261 @@
+"""Counts of strata, items and pairs that gave an item away under rules that were almost these."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from oracles.count_tables import (
+    NOTHING,
+    Item,
+    Key,
+    Node,
+    Rules,
+    Told,
+    Tree,
+    Unit,
+    extremes,
+    least_shares,
+    tell,
+)
+from support.count_tables import told_by_macro, without_empty
+from support.sql import Sql
+
+DRUG, OTHER, REACTION, OUTCOME = ("drug", "x"), ("drug", "y"), ("reac", "s"), ("outc", "H")
+DEATH = ("outc", "D")
+KINDS = frozenset(
+    frozenset(kind) for kind in (("drug", "reac"), ("drug", "outc"), ("outc", "reac"))
+)
+THETA = Fraction(2, 5)
+RULES = Rules(5, {REACTION: THETA}, KINDS)
+PAIR = frozenset({DRUG, REACTION})
+ONE = Tree({})
+SEXES = Tree({"all": ("F", "M")})
+Counted = list[tuple[Node, tuple[Item, ...], int]]
+
+
+def units(*counts: tuple[Node, tuple[Item, ...], int]) -> list[Unit]:
+    """So many units of each leaf with exactly these items."""
+    return [(leaf, frozenset(items)) for leaf, items, count in counts for _ in range(count)]
+
+
+def told(sql: Sql, made: list[Unit], tree: Tree, rules: Rules = RULES) -> Told:
+    """What the macro tells, which is what the oracle does."""
+    found = told_by_macro(sql, made, tree, rules)
+    assert found == without_empty(tell(made, tree, rules))
+    return found
+
+
+def fewest(found: Told, tree: Tree, keys: list[Key], node: Node, key: Key, made: list[Unit]) -> int:
+    return extremes(found, tree, keys, node, key, len(made))[0]
+
+
+def around(*items: Item) -> list[Key]:
+    """The keys of claim (b) or (c): of nothing, of each item, and of each two."""
+    keys = [NOTHING, *(frozenset({item}) for item in items)]
+    return keys + [frozenset({a, b}) for a in items for b in items if a < b]
+
+
+def test_a_count_that_theta_hides_does_not_follow_from_the_rest(sql: Any) -> None:
+    made = units(
+        ("F", (DRUG, REACTION), 7),
+        ("F", (DRUG,), 3),
+        ("F", (REACTION,), 3),
+        ("F", (), 87),
+        ("M", (DRUG, REACTION), 5),
+        ("M", (DRUG,), 15),
+        ("M", (REACTION,), 5),
+        ("M", (), 75),
+    )
+    found = told(sql, made, SEXES)
+    assert found[frozenset({DRUG})] == {"F": 10, "M": 20}
+    assert found[PAIR] == {"all": 12}  # M alone would tell F: 7 of 10
+    assert fewest(found, SEXES, around(DRUG, REACTION), "F", PAIR, made) <= 4
+
+
+def test_a_pair_is_not_told_where_a_stratum_has_all_of_the_sensitive_item(sql: Any) -> None:
+    made = units(
+        ("F", (DRUG, REACTION), 12),
+        ("F", (DRUG,), 8),
+        ("F", (REACTION,), 28),
+        ("F", (), 100),
+        ("M", (DRUG,), 10),
+        ("M", (), 100),
+    )
+    found = told(sql, made, SEXES)
+    assert found[frozenset({REACTION})] == {"F": 40}
+    assert found[frozenset({DRUG})] == {"F": 20, "M": 10}
+    assert PAIR not in found  # 12 of all 30 would be 12 of the 20 women
+
+
+def test_a_base_rate_does_not_follow_from_the_other_stratum(sql: Any) -> None:
+    made = units(("F", (REACTION,), 6), ("F", (), 6), ("M", (REACTION,), 5), ("M", (), 20))
+    found = told(sql, made, SEXES)
+    assert found[NOTHING] == {"F": 12, "M": 25}
+    assert found[frozenset({REACTION})] == {"all": 11}
+    assert fewest(found, SEXES, around(REACTION), "F", frozenset({REACTION}), made) <= 4
+
+
+def test_no_part_is_hidden_by_its_order_among_the_others(sql: Any) -> None:
+    tree = Tree({"all": ("a", "b", "c")})
+    made = units(
+        *((leaf, (DRUG, REACTION), n) for leaf, n in (("a", 7), ("b", 5), ("c", 6))),
+        *((leaf, (DRUG,), n) for leaf, n in (("a", 3), ("b", 195), ("c", 94))),
+        *((leaf, (REACTION,), 10) for leaf in "abc"),
+        *((leaf, (), 300) for leaf in "abc"),
+    )
+    found = told(sql, made, tree)
+    assert found[PAIR] == {"all": 18}
+    assert fewest(found, tree, around(DRUG, REACTION), "a", PAIR, made) <= 4
+
+
+@pytest.mark.parametrize(
+    ("name", "both", "pairs", "lone", "sensitive"),
+    [
+        ("through a reaction that most holders of either have", 6, 2, 92, 10),
+        ("though the joint count is below k", 4, 3, 40, 11),
+    ],
+)
+def test_two_partners_do_not_force_their_item_on_those_who_have_both(
+    sql: Any, name: str, both: int, pairs: int, lone: int, sensitive: int
+) -> None:
+    triple = both if name.startswith("through") else 3
+    made = units(
+        ("all", (DRUG, OUTCOME, REACTION), triple),
+        ("all", (DRUG, OUTCOME), both - triple),
+        ("all", (DRUG, REACTION), pairs if name.startswith("through") else 4),
+        ("all", (OUTCOME, REACTION), pairs if name.startswith("through") else 4),
+        ("all", (DRUG,), lone),
+        ("all", (OUTCOME,), lone),
+        ("all", (), 300),
+    )
+    held = sum(REACTION in items for _, items in made)
+    assert held == sensitive
+    without = tell(made, ONE, Rules(5, RULES.theta, KINDS, bridges=False))
+    three = frozenset({DRUG, OUTCOME, REACTION})
+    assert {PAIR, frozenset({OUTCOME, REACTION})} <= without.keys()
+    forced = fewest(without, ONE, around(DRUG, OUTCOME, REACTION), "all", three, made)
+    assert forced > 2 * both / 5
+    found = told(sql, made, ONE)
+    assert len({PAIR, frozenset({OUTCOME, REACTION})} & found.keys()) == 1
+    assert fewest(found, ONE, around(DRUG, OUTCOME, REACTION), "all", three, made) <= 2 * both / 5
+
+
+def test_two_drugs_do_not_force_a_reaction_though_no_pair_of_drugs_is_told(sql: Any) -> None:
+    made = units(
+        ("all", (DRUG, OTHER, REACTION), 8),
+        ("all", (DRUG, OTHER), 2),
+        ("all", (DRUG, REACTION), 12),
+        ("all", (DRUG,), 33),
+        ("all", (OTHER, REACTION), 12),
+        ("all", (OTHER,), 33),
+        ("all", (), 120),
+    )
+    found = told(sql, made, ONE)
+    assert len({PAIR, frozenset({OTHER, REACTION})} & found.keys()) == 1
+
+
+def test_of_an_attribute_with_one_term_a_unit_all_is_told_or_nothing(sql: Any) -> None:
+    rules = Rules(5, {DEATH: THETA}, KINDS, single=frozenset({"outc"}))
+    rest = ("outc", None)
+    made = units(
+        ("all", (DRUG, OUTCOME), 6),
+        ("all", (DRUG, DEATH), 14),
+        ("all", (OTHER, OUTCOME), 16),
+        ("all", (OTHER, DEATH), 6),
+        ("all", (OTHER,), 8),
+        ("all", (OTHER, ("outc", "rare")), 2),
+        ("all", (OUTCOME,), 50),
+    )
+    found = told(sql, made, ONE, rules)
+    assert found[frozenset({rest})] == {"all": 10}  # 8 and the 2 of a rare one
+    assert frozenset({DRUG, OUTCOME}) not in found  # all 20 less these 6 are 14 deaths
+    assert found[frozenset({OTHER, OUTCOME})] == {"all": 16}
+    assert found[frozenset({OTHER, DEATH})] == {"all": 6}
+    assert found[frozenset({OTHER, rest})] == {"all": 10}
+
+
+def test_an_item_that_all_but_a_few_hold_is_not_told(sql: Any) -> None:
+    made = units(("all", (DRUG, REACTION), 4), ("all", (DRUG,), 7), ("all", (REACTION,), 1))
+    assert told(sql, made, ONE) == {NOTHING: {"all": 12}}
+
+
+def test_a_stratum_in_which_one_does_not_hold_the_item_does_not_tell_it(sql: Any) -> None:
+    made = units(
+        ("F", (DRUG,), 5), ("F", (), 1), ("M", (DRUG,), 6), ("M", (), 9), ("M", (OUTCOME,), 7)
+    )
+    assert told(sql, made, SEXES)[frozenset({DRUG})] == {"all": 11}
+
+
+def test_a_threshold_of_one_lets_a_certain_item_be_told(sql: Any) -> None:
+    made = units(("all", (DRUG, REACTION), 9), ("all", (), 20))
+    assert told(sql, made, ONE, Rules(5, {}, KINDS))[PAIR] == {"all": 9}
+
+
+def test_an_untold_pair_would_say_as_much_where_both_items_are_frequent(sql: Any) -> None:
+    """Rule G1: of 16 units 13 have x and 6 have s, so 3 or more have both, and k = 3.
+
+    Were both told, a reader of the rules would conclude from the untold pair that more than 0.4 of
+    the 13 have s: 3, 4 or 5 would have been told.
+    """
+    made = units(("all", (DRUG, REACTION), 6), ("all", (DRUG,), 7), ("all", (), 3))
+    found = told(sql, made, ONE, Rules(3, RULES.theta, KINDS))
+    assert frozenset({DRUG}) not in found
+    assert found[frozenset({REACTION})] == {"all": 6}
+
+
+def test_a_told_pair_leaves_a_way_out_where_the_sensitive_item_is_told_of_all_only(
+    sql: Any,
+) -> None:
+    """Rule G2 by what the finest strata hold, and not by what is told of them.
+
+    n(F, x) = 3, n(M, x) = 8, s is told of all 4 and so is the pair, k = 3. By what is told, none to
+    3 women may have s; but 0 and 4 would have been told by sex, and 1 or 3 not at all.
+    """
+    made = units(
+        ("F", (DRUG, REACTION), 2),
+        ("F", (DRUG,), 1),
+        ("F", (), 5),
+        ("M", (DRUG, REACTION), 2),
+        ("M", (DRUG,), 6),
+    )
+    found = told(sql, made, SEXES, Rules(3, RULES.theta, KINDS))
+    assert found[frozenset({REACTION})] == {"all": 4}
+    assert PAIR not in found
+
+
+TWO_SPLITS = Tree({"all": ("F", "not F"), "not F": ("M", "U")})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("k", "theta", "sizes", "tree"),
+    [
+        (3, THETA, {"F": 6, "M": 6}, SEXES),
+        (3, THETA, {"F": 8, "M": 5}, SEXES),
+        (3, THETA, {"F": 2, "M": 9}, SEXES),
+        (3, THETA, {"F": 3, "M": 5, "U": 2}, TWO_SPLITS),
+        (2, Fraction(1, 2), {"F": 4, "M": 3, "U": 3}, TWO_SPLITS),
+        (3, THETA, {"a": 3, "b": 3, "c": 4}, Tree({"all": ("a", "b", "c")})),
+    ],
+)
+@pytest.mark.parametrize("outcome", [None, Fraction(1, 2)])
+def test_no_data_set_of_two_items_forces_more_than_theta_on_who_knows_the_rules(
+    k: int, theta: Fraction, sizes: dict[Node, int], tree: Tree, outcome: Fraction | None
+) -> None:
+    """Claim (b), for every data set of these strata: what looks alike has one within theta."""
+    thresholds = {REACTION: theta} | ({OUTCOME: outcome} if outcome else {})
+    shares = least_shares(sizes, tree, Rules(k, thresholds, KINDS), OUTCOME, REACTION)
+    assert shares
+    for (known, sensitive, node), share in shares.items():
+        assert share <= thresholds[sensitive], (known, sensitive, node)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sensitive", [REACTION, OUTCOME])
+def test_nor_does_an_attribute_with_one_term_a_unit(sensitive: Item) -> None:
+    rules = Rules(3, {sensitive: THETA}, KINDS, single=frozenset({"outc"}))
+    shares = least_shares({"F": 6, "M": 5}, SEXES, rules, OUTCOME, REACTION)
+    assert {share[1] for share in shares} == {sensitive}
+    assert max(shares.values()) <= THETA
