@@ -127,6 +127,25 @@ def ingest(paths: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> 
 
 
 @cli.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path),
+    default=Path("dataset.toml"),
+    show_default=True,
+    help="TOML file to write; its name is that of the dataset.",
+)
+@json_option
+def init(paths: tuple[Path, ...], to: Path, as_json: bool) -> None:
+    """Write a first dataset file, guessed from CSV, Parquet or the tables of a DuckDB file."""
+    from srsql.engine.console.first_dataset import first_dataset_parts
+    from srsql.engine.extras.first_dataset import write_first_dataset
+
+    made = write_first_dataset(paths, to)
+    show(made, as_json, first_dataset_parts(made))
+
+
+@cli.command()
 @options_of("release.make")
 @options_in("release.request", "release_parameters")
 @click.option("--confirm", is_flag=True, help="Expose the draft of this quarter.")
