@@ -37,6 +37,7 @@ from srsql.engine.console import (
 )
 from srsql.engine.console.config import config_command
 from srsql.engine.console.field_signals import SignalsCommand
+from srsql.engine.console.first_dataset import init_command
 from srsql.engine.console.later import given_by
 from srsql.engine.console.process import limits_given, need_text
 from srsql.engine.errors import INFEASIBLE, REFUSED, UNSAFE, OutdatedError
@@ -124,25 +125,6 @@ def ingest(paths: tuple[Path, ...], db: Path, as_json: bool, **options: Any) -> 
     with progress_shown() as progress, _engine(file, read_only=False) as engine:
         loaded = engine.ingest(paths, progress=progress, **given(options))
     show(loaded, as_json, show_release.ingested_parts(loaded))
-
-
-@cli.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--to",
-    type=click.Path(path_type=Path),
-    default=Path("dataset.toml"),
-    show_default=True,
-    help="TOML file to write; its name is that of the dataset.",
-)
-@json_option
-def init(paths: tuple[Path, ...], to: Path, as_json: bool) -> None:
-    """Write a first dataset file, guessed from CSV, Parquet or the tables of a DuckDB file."""
-    from srsql.engine.console.first_dataset import first_dataset_parts
-    from srsql.engine.extras.first_dataset import write_first_dataset
-
-    made = write_first_dataset(paths, to)
-    show(made, as_json, first_dataset_parts(made))
 
 
 @cli.command()
@@ -706,10 +688,7 @@ def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) 
 
 @cli.command()
 @click.option(
-    "--folder",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    help="Where the warehouse is to be.",
+    "--folder", type=click.Path(path_type=Path), default=Path(), help="Where the warehouse will be."
 )
 @json_option
 def doctor(folder: Path, as_json: bool) -> None:
@@ -766,6 +745,7 @@ def demo(folder: Path, ids: Any, as_json: bool) -> None:
 
 
 cli.add_command(config_command)
+cli.add_command(init_command)
 
 
 @signals_taken()

@@ -1,16 +1,38 @@
-"""What a terminal shows of `init`."""
+"""The command `init`, and what a terminal shows of it."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from srsql.engine.console import Parts, Table
+import click
+
+from srsql.engine.console import Parts, Table, json_option, show
+from srsql.engine.console.session import OneCommand
 from srsql.engine.errors import printable
 
 if TYPE_CHECKING:
     from srsql.engine.extras.first_dataset import FirstDataset
 
 GUESSES = ["key", "guess", "why"]
+
+
+@click.command("init", cls=OneCommand)
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path),
+    default=Path("dataset.toml"),
+    show_default=True,
+    help="TOML file to write; its name is that of the dataset.",
+)
+@json_option
+def init_command(paths: tuple[Path, ...], to: Path, as_json: bool) -> None:
+    """Write a first dataset file, guessed from CSV, Parquet or the tables of a DuckDB file."""
+    from srsql.engine.extras.first_dataset import write_first_dataset
+
+    made = write_first_dataset(paths, to)
+    show(made, as_json, first_dataset_parts(made))
 
 
 def first_dataset_parts(made: FirstDataset) -> Parts:

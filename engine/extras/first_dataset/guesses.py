@@ -37,7 +37,7 @@ from srsql.schemas.outside import breaks_line
 
 SEX = "sex"
 SHIPPED = ("countries", "us_states", "eudravigilance_ages", "eudravigilance_regions", "jader_ages")
-"""Hierarchies that ship and tell something of a person, beside that of sex."""
+"""Hierarchies that ship and tell something of a patient, beside that of sex."""
 _SHIPPED_FIT = 0.95
 _OUTSIDE = 0.05
 """The share of the numbers of a column that may lie outside of what is possible."""
@@ -105,7 +105,7 @@ class GuessedPeriod:
 
 @dataclass
 class Found:
-    """Everything that is guessed of the reports, and what is left to a person."""
+    """Everything that is guessed of the reports, and what is left to fill in."""
 
     qids: list[GuessedQid] = field(default_factory=list)
     terms: list[GuessedTerm] = field(default_factory=list)
@@ -115,7 +115,7 @@ class Found:
     roles: tuple[Column, tuple[str, ...]] | None = None
     """Of the table of drugs: the column of their roles, and which of these are suspected."""
     open: list[str] = field(default_factory=list)
-    """What a person has to fill in, each a sentence."""
+    """What is to be filled in, each a sentence."""
     candidates: list[str] = field(default_factory=list)
     """What may be a quasi-identifier or tell periods as well."""
 
@@ -154,7 +154,7 @@ def _find_qids(report: FoundTable, found: Found) -> None:
     if not found.qids:
         found.open.append(
             "[[qid]]: no column is known to tell age, sex, weight or country: declare what "
-            "attackers may know of a person"
+            "attackers may know of a patient"
         )
 
 
@@ -175,7 +175,7 @@ def _find_candidates(report: FoundTable, found: Found) -> None:
 
 
 def _concept(column: Column) -> str | None:
-    """What a column tells of a person, by its name or, without one, by its codes."""
+    """What a column tells of a patient, by its name or, without one, by its codes."""
     if column.header:
         return concept_of(column.header)
     if tells_sex(column):

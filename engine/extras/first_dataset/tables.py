@@ -50,8 +50,8 @@ class FoundTable:
         return self.names[place]
 
     @property
-    def person_columns(self) -> int:
-        """How many things of a person its columns tell."""
+    def patient_columns(self) -> int:
+        """How many things of a patient its columns tell."""
         told = {concept_of(c.header) for c in self.columns if c.counts and not c.date} - {None}
         return len(told) or int(any(tells_sex(c) for c in self.columns))
 
@@ -154,8 +154,8 @@ def _column_names(columns: Sequence[Column]) -> tuple[str, ...]:
 
 
 def _report_table(tables: Sequence[FoundTable]) -> FoundTable | None:
-    """The table that tells most of persons, with its key; else one that has a key."""
-    order = sorted(tables, key=lambda t: -t.person_columns)
+    """The table that tells most of patients, with its key; else one that has a key."""
+    order = sorted(tables, key=lambda t: -t.patient_columns)
     for table in order:
         others = [other for other in tables if other is not table]
         key = _key_of(table, others)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-PERSON: Mapping[str, frozenset[str]] = {
+PATIENT: Mapping[str, frozenset[str]] = {
     "age": frozenset({"age", "alter", "edad", "âge", "onsetage", "年齢"}),
     "sex": frozenset({"sex", "gender", "gndr", "geschlecht", "sexo", "sexe", "性別"}),
     "weight": frozenset({"weight", "wt", "gewicht", "peso", "poids", "体重"}),
@@ -18,7 +18,7 @@ PERSON: Mapping[str, frozenset[str]] = {
     "state": frozenset({"state", "province", "region", "zip", "postcode"}),
     "race": frozenset({"race", "ethnicity", "ethnic"}),
 }
-"""What attackers may know of a person -> words of columns that tell it."""
+"""What attackers may know of a patient -> words of columns that tell it."""
 RANGES: Mapping[str, tuple[int, int, str, str]] = {
     "age": (0, 120, "years", "floor"),
     "weight": (0, 400, "kg", "half_up"),
@@ -110,8 +110,8 @@ def tells(header: str, words: frozenset[str]) -> bool:
 
 
 def concept_of(header: str) -> str | None:
-    """What of a person a column tells by its name; None: nothing that is known."""
-    for concept, words in PERSON.items():
+    """What of a patient a column tells by its name; None: nothing that is known."""
+    for concept, words in PATIENT.items():
         if tells(header, words):
             return concept
     return None

@@ -95,7 +95,7 @@ def write_first_dataset(paths: Sequence[str | Path], to: str | Path) -> FirstDat
         to: the TOML file; hierarchies are written beside it. Nothing is overwritten.
 
     Returns:
-        What was guessed, and what a person has to fill in.
+        What was guessed, and what is to be filled in.
 
     Raises:
         IngestError: no records can be read.
@@ -159,7 +159,7 @@ def _declare(
     toml: _Toml, structure: Structure, report: FoundTable, found: Found, name: str
 ) -> dict[str, str]:
     """Write the whole declaration; the hierarchies that it needs, by the names of their files."""
-    toml.add("report_table", report.name, "it tells most of persons, one record a report")
+    toml.add("report_table", report.name, "it tells most of patients, one record a report")
     _ids(toml, report, structure.children)
     tables = [report, *(t for t in structure.children if any(x.table is t for x in found.terms))]
     _source(toml, tables, found)
