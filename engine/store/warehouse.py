@@ -480,10 +480,10 @@ def _column(values: Sequence[int] | Sequence[str | None]) -> pa.Array:
         return pa.nulls(len(values), pa.large_string())
     texts = [str(text) if text is not None else "" for text in values]
     data = "".join(texts).encode()
-    sizes = map(len, texts)
-    if len(data) != sum(map(len, texts)):  # some sign takes several bytes
-        sizes = (len(text.encode()) for text in texts)
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    if len(data) != sizes.sum():  # some sign takes several bytes
+        sizes = np.fromiter((len(text.encode()) for text in texts), np.int64, len(texts))
     ends = np.zeros(len(texts) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(sizes, np.int64, len(texts)), out=ends[1:])
+    np.cumsum(sizes, out=ends[1:])
     buffers = [*map(pa.py_buffer, (np.packbits(known, bitorder="little"), ends, data))]
     return pa.Array.from_buffers(pa.large_string(), len(texts), buffers)

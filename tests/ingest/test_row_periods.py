@@ -11,7 +11,7 @@ from srsql import Engine
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import IngestedPeriod
 from srsql.schemas import Dataset, SchemaError, load_dataset
-from srsql.schemas.dataset import read_from
+from srsql.schemas.file_layout import read_from
 
 TOML = """
 name = "own"
