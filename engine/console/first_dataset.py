@@ -36,7 +36,7 @@ def init_command(paths: tuple[Path, ...], to: Path, as_json: bool) -> None:
 
 
 def first_dataset_parts(made: FirstDataset) -> Parts:
-    """The file, what is left to fill in, what was guessed, and the next command."""
+    """The file, what is left to fill in, the next command, and what was guessed."""
     state = "every line of it is a guess: read it" if made.loads else "it needs what is named below"
     yield f"{printable(made.file)} written; {state}"
     for file in made.hierarchies:
@@ -46,5 +46,5 @@ def first_dataset_parts(made: FirstDataset) -> Parts:
     for text in made.candidates:
         yield f"  candidate: {printable(text)}"
     rows = [[printable(text) for text in (g.key, g.value, g.why)] for g in made.guesses]
+    yield f"  next: {printable(made.next)}"
     yield Table("guesses", GUESSES, rows)
-    yield f"next: {printable(made.next)}"

@@ -29,6 +29,7 @@ TRIED = 2_000
 DELIMITERS = ",;\t|$^~\x01"
 _EXCEL = re.compile("sep=(.?)", re.IGNORECASE)
 _DUCKDB = b"DUCK"
+_PACKED = (b"PK\x03\x04", b"\x1f\x8b")
 _OUR_SCHEMAS = re.compile(r"srsql.*|raw_.*|release_.*|released.*|information_schema|pg_catalog")
 _WHOLE_LINES = 0.9
 """The least share of records that have as many fields as the header."""
@@ -174,6 +175,8 @@ def _beginning(member: Member) -> tuple[str, str | None, bool]:
         whole = not stream.read(1)
     if not begin.strip():
         raise NoTableError(f"{member.name}, which is empty")
+    if begin.startswith(_PACKED):
+        raise NoTableError(f"{member.name}, which is packed: unpack it, or give it alone")
     clean, cleaner = _cleaned(begin, None)
     likely = cleaner.odd.likely() if cleaner.odd.numbers and not cleaner.marked else None
     if likely is not None:

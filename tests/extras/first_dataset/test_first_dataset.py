@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import tomllib
 from collections.abc import Callable
@@ -333,9 +334,13 @@ def test_what_is_no_table_of_one_layout_is_refused_in_one_line(
 
 def test_a_document_beside_the_tables_is_named_and_left_out(tmp_path: Path) -> None:
     files = {"a.csv": ["id,age,pt", *(f"{n},{n},Rash" for n in range(30))], "faq.txt": ["What?"]}
-    made = first(tmp_path / "out", write(tmp_path / "in", files))
+    paths = write(tmp_path / "in", files)
+    (tmp_path / "in" / "old.csv.gz").write_bytes(gzip.compress(b"id,age\n1,2\n"))
+    made = first(tmp_path / "out", paths)
     assert made.loads
-    assert "# not read: faq.txt, whose lines" in Path(made.file).read_text()
+    text = Path(made.file).read_text()
+    assert "# not read: faq.txt, whose lines" in text
+    assert "# not read: old.csv.gz, which is packed" in text
 
 
 @pytest.mark.parametrize("name", ["1st.toml", "first.csv", "Fïrst.toml"])
