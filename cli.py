@@ -37,6 +37,7 @@ from srsql.engine.console import (
 )
 from srsql.engine.console.config import config_command
 from srsql.engine.console.field_signals import SignalsCommand
+from srsql.engine.console.first_dataset import init_command
 from srsql.engine.console.later import given_by
 from srsql.engine.console.process import limits_given, need_text
 from srsql.engine.errors import INFEASIBLE, REFUSED, UNSAFE, OutdatedError
@@ -687,10 +688,7 @@ def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) 
 
 @cli.command()
 @click.option(
-    "--folder",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    help="Where the warehouse is to be.",
+    "--folder", type=click.Path(path_type=Path), default=Path(), help="Where the warehouse will be."
 )
 @json_option
 def doctor(folder: Path, as_json: bool) -> None:
@@ -747,6 +745,7 @@ def demo(folder: Path, ids: Any, as_json: bool) -> None:
 
 
 cli.add_command(config_command)
+cli.add_command(init_command)
 
 
 @signals_taken()

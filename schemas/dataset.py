@@ -6,19 +6,22 @@ A dataset is one TOML file (see ``toml_file``); ``roles`` has its parts.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
-from srsql.schemas.derived import PUBLISHED, WITHHELD, Derived, Number, Place
+from srsql.schemas.derived import Derived, Place
+from srsql.schemas.derived_sources import check_derived, check_derived_together, places_read
 from srsql.schemas.file_layout import (
     check_fallbacks,
     check_key,
     check_positions,
     check_same_file,
     check_split,
+    need_column,
+    read_from,
 )
 from srsql.schemas.hierarchy import Hierarchy
 from srsql.schemas.roles import (
@@ -347,7 +350,7 @@ class Dataset(Strict):
         self._check_roles()
         self._check_sets()
         for derived in self.derived:
-            self._check_derived(derived)
+            check_derived(self, derived)
         if self.signals is not None:
             self._check_signals(self.signals)
         self._check_reader()
@@ -358,29 +361,20 @@ class Dataset(Strict):
             check_key(self, table)
             check_split(self, table)
             if table.name != self.report_table:
-                self._need(f"tables.{table.name}", table.name, self.report_id)
+                need_column(self, f"tables.{table.name}", table.name, self.report_id)
             self._check_every_report(table)
             for column in table.publish:
                 self._check_published(table, column)
             for column in table.optional:
                 self._check_optional(table, column)
-        self._check_derived_together()
+        check_derived_together(self)
         self._check_sets_apart()
         return self
 
-    def _need(self, key: str, table: str, column: str) -> None:
-        """Refuse a column that no table declares."""
-        if all(declared.name != table for declared in self.tables):
-            raise ValueError(f"{key}: table {table!r} is not declared")
-        declared = self.table(table)
-        names = {*(c.name for c in declared.columns), *declared.unpivot, *declared.key}
-        if column not in names:
-            raise ValueError(f"{key}: column {column!r} is not declared in table {table!r}")
-
     def _check_roles(self) -> None:
         """Ids, quasi-identifiers and sensitive attributes are declared columns."""
-        self._need("report_id", self.report_table, self.report_id)
-        self._need("case_id", self.report_table, self.case_id)
+        need_column(self, "report_id", self.report_table, self.report_id)
+        need_column(self, "case_id", self.report_table, self.case_id)
         if not self.qid:
             raise ValueError("qid: declare at least one quasi-identifier")
         if len({q.name for q in self.qid}) != len(self.qid):
@@ -388,7 +382,7 @@ class Dataset(Strict):
         for qid in self.qid:
             made = self.derived_of(qid.column)
             if made is None:
-                self._need(f"qid.{qid.name}.column", self.report_table, qid.column)
+                need_column(self, f"qid.{qid.name}.column", self.report_table, qid.column)
             elif qid.kind == "numeric" and not made.number:
                 raise ValueError(
                     f"qid.{qid.name}: the values of the derived column {made.name!r} are no "
@@ -399,13 +393,13 @@ class Dataset(Strict):
                     f"qid.{qid.name}.unit_in_value: the derived column {made.name!r} has no unit"
                 )
             if qid.unit_column:
-                self._need(f"qid.{qid.name}.unit_column", self.report_table, qid.unit_column)
+                need_column(self, f"qid.{qid.name}.unit_column", self.report_table, qid.unit_column)
         for key, attributes in (
             ("sensitive", self.sensitive),
             ("quasi_sensitive", self.quasi_sensitive),
         ):
             for attribute in attributes:
-                self._need(key, attribute.table, attribute.column)
+                need_column(self, key, attribute.table, attribute.column)
 
     def _check_sets(self) -> None:
         """Sets of quasi-identifiers hold each of them at least once, and none holds another."""
@@ -444,7 +438,7 @@ class Dataset(Strict):
         def columns_of(qid: Qid) -> set[Place]:
             made = self.derived_of(qid.column)
             if made is not None:
-                return self._read_from(made)
+                return places_read(self, made)
             return places_of(qid.column)
 
         def units_of(qid: Qid) -> set[Place]:
@@ -467,7 +461,7 @@ class Dataset(Strict):
         key = f"tables.{table.name}.publish"
         is_report = table.name == self.report_table
         if not self.makes(table.name, column):
-            self._need(key, table.name, column)
+            need_column(self, key, table.name, column)
         if column in table.serial and is_report:
             raise ValueError(f"tables.{table.name}.serial: only child tables have one")
         guarded = {c for q in self.qid for c in (q.column, q.unit_column) if c}
@@ -516,113 +510,6 @@ class Dataset(Strict):
         except ValueError as error:
             raise ValueError(str(error).replace(".publish:", ".optional:", 1)) from None
 
-    def _check_derived(self, derived: Derived) -> None:
-        """Sources are plain columns, and what is claimed of them is so."""
-        key = f"derived.{derived.name}"
-        report = self.table(self.report_table)
-        taken = {*(c.name for c in report.columns), *report.unpivot, "quarter", "srsql_line"}
-        if sum(other.name == derived.name for other in self.derived) > 1:
-            raise ValueError(f"{key}: two derived columns have this name")
-        if derived.name in taken:
-            raise ValueError(
-                f"{key}: the report table has a column of that name: call it otherwise"
-            )
-        if len(set(derived.sources)) < len(derived.sources):
-            raise ValueError(f"{key}: both dates are the same column: give two")
-        for place in derived.sources:
-            self._need(key, *place)
-            self._check_source(key, derived, place)
-        if derived.dates and derived.claim != WITHHELD:
-            raise ValueError(f'{key}.claim: dates are never published: claim "{WITHHELD}"')
-        shown = [place for place in derived.sources if any(self._may_show(place))]
-        if derived.claim == WITHHELD and shown:
-            table, column = next(self._may_show(shown[0]))
-            raise ValueError(
-                f"{key}.claim: {'.'.join(shown[0])} is or may be published, as {table}.{column}: "
-                + (
-                    "dates that a column is made from never are, take it out there"
-                    if derived.dates
-                    else f'claim "{PUBLISHED}", or take it out there'
-                )
-            )
-        always = {(t.name, name) for t in self.tables for name in t.publish}
-        if derived.claim == PUBLISHED and not set(derived.sources) <= always:
-            raise ValueError(
-                f'{key}.claim: {".".join(derived.sources[0])} is not published: claim "{WITHHELD}"'
-            )
-
-    def _may_show(self, place: Place) -> Iterator[Place]:
-        """Published and optional columns that are a column, or may read the same place as it."""
-        name, column = place
-        table = self.table(name)
-        for other in (*table.publish, *table.optional):
-            if other == column or read_from(table, other) & read_from(table, column):
-                yield name, other
-
-    def _check_source(self, key: str, derived: Derived, place: Place) -> None:
-        """A source is no id, no quasi-identifier and nothing sensitive, by whatever name."""
-        name, column = place
-        table = self.table(name)
-        special = dict.fromkeys(self.id_columns, "an id")
-        special |= dict.fromkeys(table.serial, "a serial number")
-        if name == self.report_table:
-            guarded = {c for q in self.qid for c in (q.column, q.unit_column) if c}
-            special |= dict.fromkeys(guarded, "a quasi-identifier")
-        special |= {a.column: "sensitive" for a in self.sensitive if a.table == name}
-        if not isinstance(derived, Number):
-            named = {a.column for a in self.quasi_sensitive if a.table == name}
-            special |= dict.fromkeys(named, "quasi-sensitive")
-        for other, what in special.items():
-            if other == column or read_from(table, other) & read_from(table, column):
-                by = "" if other == column else f", by the name of {other!r} in the file"
-                raise ValueError(
-                    f"{key}: {name}.{column} is {what}{by}: a column is made from what is neither "
-                    "an id, nor a quasi-identifier, nor sensitive"
-                )
-        if isinstance(derived, Number) and any(a.table == name for a in self.sensitive):
-            raise ValueError(
-                f"{key}: rows of {name} have sensitive values, which may be suppressed: their "
-                "number is not told"
-            )
-
-    def _read_from(self, derived: Derived) -> set[tuple[str, str]]:
-        """Where in the files a column is made from: table and name there, in lower case."""
-        return {
-            (name, text)
-            for name, column in derived.sources
-            for text in read_from(self.table(name), column) or {column}
-        }
-
-    def _check_derived_together(self) -> None:
-        """Columns that tell of one thing twice would tell it finer than each of them claims."""
-        published = set(self.table(self.report_table).publish)
-        regions = {qid.column for qid in self.qid}
-        for place, first in enumerate(self.derived):
-            for second in self.derived[place + 1 :]:
-                pair = {first.name, second.name}
-                if not self._read_from(first) & self._read_from(second):
-                    continue
-                if first.dates != second.dates:
-                    raise ValueError(
-                        f"derived.{second.name}: {first.name} and {second.name} are made from one "
-                        "column, which is a date to one of them alone: of a date only periods and "
-                        "elapsed days are made"
-                    )
-                if not pair & published:
-                    continue
-                if pair & regions:
-                    raise ValueError(
-                        f"derived.{second.name}: {first.name} and {second.name} are made from one "
-                        "column, and one of them is a quasi-identifier, which the other would tell "
-                        "as it is: take it out of publish"
-                    )
-                finer = PUBLISHED not in (first.claim, second.claim)
-                if pair <= published and type(first) is type(second) and finer:
-                    raise ValueError(
-                        f"derived.{second.name}: {first.name} tells the same in other classes, and "
-                        "both together tell it finer than each claims: publish one of them"
-                    )
-
     def _check_reader(self) -> None:
         """Files are named for the readers of files, tables for that of tables."""
         tables = self.source.reader == "table"
@@ -650,7 +537,7 @@ class Dataset(Strict):
         if not tables and row_period is None and self.source.period != "label":
             raise ValueError('source.period: needs reader = "table", or {column, kind}')
         if row_period is not None:
-            self._need("source.period.column", self.report_table, row_period.column)
+            need_column(self, "source.period.column", self.report_table, row_period.column)
 
     def _check_every_report(self, table: Table) -> None:
         """Only a child table that must be there can be one in which each report has a row."""
@@ -703,13 +590,3 @@ class Dataset(Strict):
             raise ValueError(
                 f"{key}.publish: {taken[0]!r} is a column of the released region: take it out"
             )
-
-
-def read_from(table: Table, name: str) -> set[str]:
-    """Names in the source, in lower case, that a column of a table may be read from."""
-    return {
-        text.strip().lower()
-        for column in table.columns
-        if column.name in (name, table.fallback.get(name), *table.key.get(name, ()))
-        for text in (column.name, *column.aliases)
-    } | {text.strip().lower() for text in table.unpivot.get(name, ())}

@@ -1,4 +1,4 @@
-"""How the files of a table are laid out, checked: positions, keys of several parts, cells of terms.
+"""How the files of a table are laid out, checked: columns, positions, composite keys, split cells.
 
 Each function raises ``ValueError``, whose text names the key and what to do.
 """
@@ -44,6 +44,26 @@ class Declared(Protocol):
 
     def table(self, name: str) -> Table:
         """One of them by its name."""
+
+
+def need_column(dataset: Declared, key: str, table: str, column: str) -> None:
+    """Refuse a column that no table declares."""
+    if all(declared.name != table for declared in dataset.tables):
+        raise ValueError(f"{key}: table {table!r} is not declared")
+    declared = dataset.table(table)
+    names = {*(c.name for c in declared.columns), *declared.unpivot, *declared.key}
+    if column not in names:
+        raise ValueError(f"{key}: column {column!r} is not declared in table {table!r}")
+
+
+def read_from(table: Table, name: str) -> set[str]:
+    """Names in the source, in lower case, that a column of a table may be read from."""
+    return {
+        text.strip().lower()
+        for column in table.columns
+        if column.name in (name, table.fallback.get(name), *table.key.get(name, ()))
+        for text in (column.name, *column.aliases)
+    } | {text.strip().lower() for text in table.unpivot.get(name, ())}
 
 
 def check_positions(dataset: Declared, table: Table) -> None:

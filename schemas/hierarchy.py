@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
@@ -18,6 +20,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from srsql.schemas.outside import breaks_line, read_text, toml_of
+
+_KEYS = ("node", "parent", "low", "high")
 
 
 class HierarchyError(ValueError):
@@ -109,9 +113,16 @@ def _of_text(text: str, toml: bool) -> Hierarchy:
         if not isinstance(nodes, list) or not all(isinstance(row, dict) for row in nodes):
             raise HierarchyError("key nodes must be [[nodes]] with node and parent")
         return build_hierarchy([{k: str(v) for k, v in row.items()} for row in nodes])
-    lines = filter(None, csv.reader(io.StringIO(text)))
-    header = next(lines, [])
-    return build_hierarchy([dict(zip(header, line, strict=False)) for line in lines])
+    lines = list(filter(None, csv.reader(io.StringIO(text))))
+    header = lines.pop(0) if lines else []
+    places = {name: place for place, name in enumerate(header)}
+    if {len(line) for line in lines} <= {len(header)}:
+        columns: list[Sequence[str]] = list(zip(*lines, strict=True)) or [()] * len(header)
+    else:
+        width = range(len(header))
+        columns = [[line[at] if at < len(line) else "" for line in lines] for at in width]
+    blank = [""] * len(lines)
+    return _of_columns(*(columns[places[key]] if key in places else blank for key in _KEYS))
 
 
 def build_hierarchy(rows: list[dict[str, str]]) -> Hierarchy:
@@ -120,35 +131,46 @@ def build_hierarchy(rows: list[dict[str, str]]) -> Hierarchy:
     Raises:
         HierarchyError: see :func:`load_hierarchy`.
     """
+    return _of_columns(*([row.get(key) or "" for row in rows] for key in _KEYS))
+
+
+def _of_columns(
+    node: Sequence[str], parent: Sequence[str], low: Sequence[str], high: Sequence[str]
+) -> Hierarchy:
+    """The tree of the columns of a file; trees may have as many nodes as there are post codes."""
+    labels = [text.strip() for text in node]
+    if "" in labels:
+        raise HierarchyError("a row has no node label: give every row a node")
+    if breaks_line("".join(labels)):
+        label = next(each for each in labels if breaks_line(each))
+        raise HierarchyError(
+            f"node {label!r} holds a line end or another control character: remove it"
+        )
+    known = set(labels)
+    if len(known) < len(labels):
+        twice = next(label for label, count in Counter(labels).items() if count > 1)
+        raise HierarchyError(f"node {twice!r} is listed twice: keep one row")
     children: dict[str, list[str]] = {}
-    ranges: dict[str, tuple[Decimal | None, Decimal | None]] = {}
-    for row in rows:
-        node, parent = (row.get("node") or "").strip(), (row.get("parent") or "").strip()
-        if not node:
-            raise HierarchyError("a row has no node label: give every row a node")
-        if breaks_line(node):
-            raise HierarchyError(
-                f"node {node!r} holds a line end or another control character: remove it"
-            )
-        if node in ranges:
-            raise HierarchyError(f"node {node!r} is listed twice: keep one row")
-        ranges[node] = _range(node, row)
-        children.setdefault(parent, []).append(node)
+    for label, text in zip(labels, parent, strict=True):
+        children.setdefault(text.strip(), []).append(label)
+    ranges = {
+        label: pair
+        for label, *ends in zip(labels, low, high, strict=True)
+        if (ends[0] or ends[1]) and (pair := _range(label, *ends)) is not None
+    }
     roots = children.get("", [])
     if len(roots) != 1:
         raise HierarchyError(f"{len(roots)} nodes have no parent: a hierarchy has exactly one root")
-    unknown = [p for p in children if p and p not in ranges]
+    unknown = [label for label in children if label and label not in known]
     if unknown:
         raise HierarchyError(f"parent {unknown[0]!r} is not a node: add a row for it")
-    return _preorder(roots[0], children, ranges)
+    return _preorder(roots[0], labels, children, ranges)
 
 
-def _range(node: str, row: dict[str, str]) -> tuple[Decimal | None, Decimal | None]:
-    if "low" not in row and "high" not in row:
-        return None, None
-    low, high = (row.get("low") or "").strip(), (row.get("high") or "").strip()
+def _range(node: str, low: str, high: str) -> tuple[Decimal, Decimal] | None:
+    low, high = low.strip(), high.strip()
     if not low and not high:
-        return None, None
+        return None
     try:
         pair = Decimal(low), Decimal(high)
     except InvalidOperation:
@@ -162,26 +184,35 @@ def _range(node: str, row: dict[str, str]) -> tuple[Decimal | None, Decimal | No
 
 def _preorder(
     root: str,
+    nodes: list[str],
     children: dict[str, list[str]],
-    ranges: dict[str, tuple[Decimal | None, Decimal | None]],
+    ranges: dict[str, tuple[Decimal, Decimal]],
 ) -> Hierarchy:
+    """The tree, depth first; children that are all leaves, as most are, go in together."""
     labels: list[str] = []
     parents: list[int] = []
     stack = [(root, -1)]
     while stack:
         label, parent = stack.pop()
-        stack.extend((child, len(labels)) for child in reversed(children.get(label, [])))
+        below, here = children.get(label, []), len(labels)
         labels.append(label)
         parents.append(parent)
-    if len(labels) != len(ranges):
-        lost = next(label for label in ranges if label not in set(labels))
+        if children.keys().isdisjoint(below):
+            labels += below
+            parents += [here] * len(below)
+        else:
+            stack.extend((child, here) for child in reversed(below))
+    if len(labels) != len(nodes):
+        reached = set(labels)
+        lost = next(label for label in nodes if label not in reached)
         raise HierarchyError(f"node {lost!r} is not reachable from the root: break the cycle")
-    for label in labels:
-        if label in children and ranges[label][0] is not None:
-            raise HierarchyError(f"inner node {label!r} has a range: only leaves have one")
+    inner = [label for label in ranges if label in children]
+    if inner:
+        raise HierarchyError(f"inner node {inner[0]!r} has a range: only leaves have one")
+    none = (None, None)
     return Hierarchy(
         labels=tuple(labels),
         parent=tuple(parents),
-        low=tuple(ranges[label][0] for label in labels),
-        high=tuple(ranges[label][1] for label in labels),
+        low=tuple(ranges.get(label, none)[0] for label in labels),
+        high=tuple(ranges.get(label, none)[1] for label in labels),
     )

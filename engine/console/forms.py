@@ -62,6 +62,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "srsql synth --out faers --from 2011Q1 --to 2011Q4 --cases 3000 --seed 1",
         "srsql synth --out faers --like 2011Q4 --scale 0.1",
     ),
+    "init": (
+        "srsql init reports.csv reactions.csv --to clinic.toml",
+        "srsql init extract.zip",
+        "srsql init hospital.duckdb --to hospital.toml",
+    ),
     "ingest": (
         "srsql ingest faers_ascii_2011q4.zip",
         "srsql ingest quarters/ --max-reject-rate 0.02",

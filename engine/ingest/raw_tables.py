@@ -26,6 +26,7 @@ from srsql.engine.ingest import units
 from srsql.engine.ingest.cells import key_beginning, raw_value, spreads
 from srsql.engine.ingest.records import (
     SPLIT_LINE,
+    call,
     is_null,
     known,
     text_of,
@@ -238,22 +239,23 @@ def fill_codes(warehouse: Warehouse, dataset: Dataset) -> None:
     Raises:
         DatasetError: a code stands for two different nodes.
     """
-    rows: list[tuple[str, str, str | None]] = []
+    given: dict[str, list[str | None]] = {"qid": [], "code": [], "label": []}
     for qid in dataset.qid:
         if qid.kind == "categorical":
             tree = dataset.hierarchies[qid.name]
-            labels = {label: label for label in tree.labels[1:]}
-            rows += [(qid.name, label, label) for label in labels]
-            for code, label in qid.aliases.items():
+            root, labels = tree.labels[0], tree.labels[1:]
+            for label in qid.aliases.values():
                 if label not in tree.number:
                     raise DatasetError(
                         f"key qid.{qid.name}.aliases: {label!r} is not a node of its hierarchy"
                     )
-                rows.append((qid.name, code, labels.get(label)))
-            rows += [(qid.name, code, None) for code in (tree.labels[0], *qid.missing)]
-    rows += [(name, f"{code.strip()}.0", label) for name, code, label in rows if is_digits(code)]
-    parts = {"qid": 0, "code": 1, "label": 2}
-    given = {name: [row[at] for row in rows] for name, at in parts.items()}
+            unknown = (root, *qid.missing)
+            codes = (*labels, *qid.aliases, *unknown)
+            given["qid"] += [qid.name] * len(codes)
+            given["code"] += codes
+            given["label"] += labels
+            given["label"] += [None if n == root else n for n in qid.aliases.values()]
+            given["label"] += [None] * len(unknown)
     with warehouse.given("srsql_given_code", given):
         warehouse.run(code_table())
     ambiguous = warehouse.rows(query("ingest/raw_tables", "ambiguous_codes"))
@@ -262,20 +264,21 @@ def fill_codes(warehouse: Warehouse, dataset: Dataset) -> None:
         raise DatasetError(f"key qid.{qid_name}: code {code!r} stands for two nodes")
 
 
-def is_digits(code: str) -> bool:
-    """Whether a code is an integer without a sign."""
-    digits = code.strip()
-    return digits.isascii() and digits.isdigit()
-
-
 def code_table() -> str:
-    """``srsql_code`` of the rows (qid, code in any spelling, label) that are given."""
-    codes = exp.select(
-        column("qid", "listed"),
-        exp.alias_(normalized(column("code", "listed")), "code"),
-        column("label", "listed"),
-    ).distinct()
-    return create(temporary(CODE), codes.from_(temporary("srsql_given_code", "listed")), temp=True)
+    """``srsql_code`` of the rows (qid, code in any spelling, label) that are given, and of the
+    floats that codes of digits are known as."""
+    names = (column("qid", "listed"), column("label", "listed"))
+    code = normalized(column("code", "listed"))
+    listed = temporary("srsql_given_code", "listed")
+    codes = exp.select(names[0], exp.alias_(code, "code"), names[1]).from_(listed)
+    digits = call("regexp_full_match", code.copy(), text_of("[0-9]+"))
+    floats = exp.select(
+        names[0].copy(),
+        exp.alias_(call("concat", code.copy(), text_of(".0")), "code"),
+        names[1].copy(),
+    )
+    both = exp.union(codes, floats.from_(listed.copy()).where(digits), distinct=True)
+    return create(temporary(CODE), both, temp=True)
 
 
 def code_join(rows: exp.Select, qid: Qid, source: str) -> exp.Select:

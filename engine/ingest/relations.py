@@ -18,6 +18,7 @@ from sqlglot import exp
 from srsql.engine.catalog.periods import named_period
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest.records import CONTROLS, RECORD, drop_temporary, plain_name
+from srsql.engine.ingest.rejects import NO_REPORT
 from srsql.engine.ingest.sources import PeriodSource, RelationRows, need_labels
 from srsql.engine.store.statements import SPACES, column, create, query, table, temporary
 from srsql.engine.store.warehouse import Warehouse
@@ -329,7 +330,10 @@ def period_rows(relation: Relation, *, some: bool) -> exp.Select:
             on=exp.NullSafeEQ(this=relation.key, expression=column("text", "h")),
         )
         lost = exp.Not(this=column("known", "h"))
-        fault = exp.Case().when(lost, exp.Literal.string(NO_PERIOD))
+        fault = exp.Case().when(
+            exp.Not(this=column("reported", "h")), exp.Literal.string(NO_REPORT)
+        )
+        fault = fault.when(lost, exp.Literal.string(NO_PERIOD))
     return rows.select(fault.as_("fault"))
 
 

@@ -25,6 +25,7 @@ from srsql.engine.ingest.records import (
     known,
     text_of,
 )
+from srsql.engine.ingest.rejects import NO_REPORT
 from srsql.engine.ingest.relations import NO_PERIOD, PERIOD_KEY, PERIOD_TEXT
 from srsql.engine.store.statements import SPACE, SPACES, column, create, query, temporary
 from srsql.engine.store.warehouse import Warehouse
@@ -107,7 +108,8 @@ def keep_period(
 def reject_unknown(
     warehouse: Warehouse, dataset: Dataset, declared: Table, places: Places, records: RecordTable
 ) -> None:
-    """Reject the records that tell no period and could be loaded otherwise.
+    """Reject the records that tell no period and could be loaded otherwise; of a child table also
+    those that no report of the file has, by that reason.
 
     Args:
         warehouse: with ``REJECTED``, and ``PERIOD_TEXT`` of ``keep_period``.
@@ -119,18 +121,20 @@ def reject_unknown(
     told = dataset.source.row_period
     assert told is not None
     lines = _unknown(records, _key(dataset, declared, places, told))
-    rows = loadable(records.table).select(
-        column("line", "r"), column("field", "r"), exp.alias_(text_of(NO_PERIOD), "reason")
-    )
-    rows = rows.where(column("line", "r").isin(query=lines))
-    statement = exp.Insert(this=temporary(REJECTED), expression=rows)
-    warehouse.run(statement.sql(dialect="duckdb"))
+    alone = lines.where(exp.not_(exp.func("coalesce", column("reported", "h"), exp.true())))
+    for reason, found in ((NO_REPORT, alone), (NO_PERIOD, lines)):  # the second: what is left
+        rows = loadable(records.table).select(
+            column("line", "r"), column("field", "r"), exp.alias_(text_of(reason), "reason")
+        )
+        rows = rows.where(column("line", "r").isin(query=found))
+        statement = exp.Insert(this=temporary(REJECTED), expression=rows)
+        warehouse.run(statement.sql(dialect="duckdb"))
 
 
 def count_unknown(
     warehouse: Warehouse, dataset: Dataset, declared: Table, places: Places, records: RecordTable
 ) -> int:
-    """Rejected records that tell no period, without those of forgotten cases.
+    """Rejected records that tell no period, without those of forgotten cases or of no report.
 
     Args:
         warehouse: with ``REJECTED`` complete.
@@ -143,7 +147,8 @@ def count_unknown(
     assert told is not None
     lines = _unknown(records, _key(dataset, declared, places, told))
     counted = exp.select(exp.Count(this=exp.Star())).from_(temporary(REJECTED, "j"))
-    counted = counted.where(column("line", "j").isin(query=lines), "j.reason <> 'forgotten_case'")
+    kept = exp.not_(column("reason", "j").isin("forgotten_case", NO_REPORT))
+    counted = counted.where(column("line", "j").isin(query=lines), kept)
     return int(warehouse.value(counted.sql(dialect="duckdb")))
 
 

@@ -228,6 +228,25 @@ def _bounded(source: PeriodSource, path: Path, max_unpacked: str | None) -> Peri
     return replace(source, members=members)
 
 
+def members_at(path: Path) -> list[Member]:
+    """The files at a path that may hold records: of a folder, of a zip, or the file itself.
+
+    Raises:
+        IngestError: there is nothing, no plain file, or a zip that is not complete.
+    """
+    if not path.exists():
+        raise IngestError(f"{path}: no such file or directory")
+    folder = path if path.is_dir() else None
+    if folder is None:
+        _need_source(path, None)
+    found = [member for member in _members(path) if not _is_stray(member)]
+    for member in found if folder is not None else ():
+        _need_source(member.path, folder)
+    if folder is None or not all(_is_zip(member.path) for member in found):
+        return found
+    return [inner for member in found for inner in members_at(member.path)]
+
+
 def digest(stream: IO[bytes]) -> str:
     """SHA-256 of everything left in ``stream``."""
     sha = hashlib.sha256()
@@ -286,15 +305,10 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def _source(path: Path, dataset: Dataset, period: str | None, usual: str | None) -> PeriodSource:
-    if path.is_dir():
-        members = _matched(_directory(path), dataset)
-    elif path.suffix.lower() == ".zip" or _is_zip(path):
-        members = _matched(_archive(path), dataset)
-    else:
-        members = _matched([Member(_text(path.name), path)], dataset)
+    members = _matched(_members(path), dataset)
+    if not members and not path.is_dir() and not _is_zip(path):
         own = [table for table in dataset.tables if table.same_file is None]
-        if len(own) == 1 and not members:
-            members = [Member(_text(path.name), path, table=own[0].name)]
+        members = [Member(_text(path.name), path, table=t.name) for t in own if len(own) == 1]
     if not any(member.table for member in members):
         raise IngestError(_strange(path, dataset))
     if path.is_dir():
@@ -308,11 +322,7 @@ def _source(path: Path, dataset: Dataset, period: str | None, usual: str | None)
 
 def _strange(path: Path, dataset: Dataset) -> str:
     """One line on a source without a file of the dataset: of which one that ships it has some."""
-    members = [Member(path.name, path)]
-    if path.is_dir():
-        members = _directory(path)
-    elif _is_zip(path):
-        members = _archive(path)
+    members = _members(path)
     for name in builtin_names():
         if name != dataset.name and any(m.table for m in _matched(members, load_dataset(name))):
             return f"{path.name} looks like {name.upper()}: give --dataset {name}"
@@ -323,6 +333,15 @@ def _strange(path: Path, dataset: Dataset) -> str:
         f"{', ...' if len(members) > _LISTED else ''}; wanted: {wanted}): give the right file, or "
         "--dataset"
     )
+
+
+def _members(path: Path) -> list[Member]:
+    """All files at a path, whatever they hold."""
+    if path.is_dir():
+        return _directory(path)
+    if path.suffix.lower() == ".zip" or _is_zip(path):
+        return _archive(path)
+    return [Member(_text(path.name), path)]
 
 
 def _directory(path: Path) -> list[Member]:
@@ -348,10 +367,9 @@ def _matched(members: list[Member], dataset: Dataset) -> list[Member]:
     """The members that some table or the withdrawn lists claim."""
     found = []
     for member in members:
-        base = member.base.lower()
-        stray = base.startswith((".", _OURS)) or "__MACOSX" in member.name
-        if stray or PurePosixPath(base).suffix in _DOCUMENTS:
+        if _is_stray(member):
             continue
+        base = member.base.lower()
         tables = [t.name for t in dataset.tables if _fits(base, t.files)]
         if len(tables) > 1:
             raise IngestError(f"{member.name} fits tables {tables[0]} and {tables[1]}: rename it")
@@ -359,6 +377,13 @@ def _matched(members: list[Member], dataset: Dataset) -> list[Member]:
             table = tables[0] if tables else None
             found.append(Member(member.name, member.path, member.inside, table))
     return found
+
+
+def _is_stray(member: Member) -> bool:
+    """Whether a file is a document, hidden, or our own."""
+    base = member.base.lower()
+    stray = base.startswith((".", _OURS)) or "__MACOSX" in member.name
+    return stray or PurePosixPath(base).suffix in _DOCUMENTS
 
 
 def _fits(base: str, globs: tuple[str, ...]) -> bool:

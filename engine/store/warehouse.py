@@ -475,9 +475,15 @@ def _column(values: Sequence[int] | Sequence[str | None]) -> pa.Array:
     """Whole numbers, or texts, as a column; ``pyarrow.array`` would load pandas for it."""
     if isinstance(next(iter(values), None), int):
         return column_of(np.array(values), pa.int64())
-    known = [text is not None for text in values]
-    encoded = [str(text).encode() if text is not None else b"" for text in values]
-    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-    parts = (np.packbits(np.array(known, dtype=np.bool_), bitorder="little"), ends)
-    buffers = [*map(pa.py_buffer, parts), pa.py_buffer(b"".join(encoded))]
-    return pa.Array.from_buffers(pa.large_string(), len(encoded), buffers)
+    known = np.array([text is not None for text in values], dtype=np.bool_)
+    if not known.any():
+        return pa.nulls(len(values), pa.large_string())
+    texts = [str(text) if text is not None else "" for text in values]
+    data = "".join(texts).encode()
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    if len(data) != sizes.sum():  # some sign takes several bytes
+        sizes = np.fromiter((len(text.encode()) for text in texts), np.int64, len(texts))
+    ends = np.zeros(len(texts) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=ends[1:])
+    buffers = [*map(pa.py_buffer, (np.packbits(known, bitorder="little"), ends, data))]
+    return pa.Array.from_buffers(pa.large_string(), len(texts), buffers)

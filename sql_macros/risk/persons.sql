@@ -40,10 +40,15 @@ WHERE
 CREATE OR REPLACE MACRO srsql.unsearched_periods(of_release) AS TABLE
 SELECT i.quarter
 FROM srsql.release_of_groups(of_release) AS r
-INNER JOIN srsql.ingestion AS i
-    ON r.dataset = i.dataset AND r.quarter >= i.quarter AND NOT i.replaced
+INNER JOIN srsql.ingestion AS i ON r.dataset = i.dataset AND r.quarter >= i.quarter
 WHERE
-    NOT EXISTS (
+    (
+        NOT i.replaced
+        OR i.ingestion_id IN (
+            SELECT d.ingestion_id FROM srsql.dump_period AS d WHERE d.label IS NOT NULL
+        )
+    )
+    AND NOT EXISTS (
         SELECT 1 FROM srsql.duplicate_search AS s
         WHERE s.dataset = i.dataset AND list_contains(s.ingestions, i.ingestion_id)
     );

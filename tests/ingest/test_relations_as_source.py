@@ -149,12 +149,12 @@ def test_a_row_whose_period_cannot_be_told_is_rejected_and_not_forgotten(
     (done,) = take(con, dataset(tmp_path, period="quarter"), max_reject_rate=0.5, max_unread=1)
     assert [(f.loaded, f.reasons) for f in done.files] == [
         (3, {"no period": 1}),
-        (3, {"no period": 2}),
+        (3, {"no period": 1, "no report has its key": 1}),
     ]
     found = con.execute("SELECT file, line, reason, record FROM srsql.reject ORDER BY ALL")
     assert found.fetchall() == [
         ("hospital.Adverse Events", 5, "no period", "V9,P9,29,F,ward 0"),
-        ("hospital.finding", 5, "no period", "V77,of nobody,X"),
+        ("hospital.finding", 5, "no report has its key", "V77,of nobody,X"),
         ("hospital.finding", 6, "no period", "V9,ache 9,ASPIRIN"),
     ]
 

@@ -11,7 +11,7 @@ from srsql import Engine
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import IngestedPeriod
 from srsql.schemas import Dataset, SchemaError, load_dataset
-from srsql.schemas.dataset import read_from
+from srsql.schemas.file_layout import read_from
 
 TOML = """
 name = "own"
@@ -110,7 +110,7 @@ def test_the_rows_of_the_period_are_taken_and_all_others_counted(
     assert rejected == [
         *([("rep.csv", 5, "a quote is opened and never closed")] if quotes else []),
         ("rep.csv", 6, wide), ("rep.csv", 7, "no period"),
-        ("sub.csv", 6, "no period"), ("sub.csv", 8, "no period"),
+        ("sub.csv", 6, "no period"), ("sub.csv", 8, "no report has its key"),
     ]  # fmt: skip
     report, child = done.files
     lost = 3 if quotes else 2
@@ -163,6 +163,24 @@ def test_few_rows_without_a_period_do_not_refuse_a_small_period_of_a_large_file(
     for label, loaded in (("2019", 1), ("2020", 296)):
         done, _, _ = take(tmp_path, label, lines, ["id,pt", "1,Rash", "4,Pain"])
         assert (done.files[0].loaded, done.files[0].rejected) == (loaded, 2)
+
+
+@pytest.mark.slow
+def test_rows_without_a_report_are_counted_as_such_and_refuse_no_file(tmp_path: Path) -> None:
+    declared(tmp_path)
+    for name, lines in (("rep", REPORTS[:5]), ("sub", ["id,pt", "1,Rash", *["99,Pain"] * 50])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines[:4] if name == "rep" else lines))
+    with Engine(":memory:") as engine:
+        files = [tmp_path / "in"]
+        files[0].mkdir()
+        for name in ("rep", "sub"):
+            (tmp_path / f"{name}.csv").rename(files[0] / f"{name}.csv")
+        (done,) = engine.ingest(files, dataset=tmp_path / "own.toml", period="2020")
+        (dump,) = engine.ingest(files, dataset=tmp_path / "own.toml", cumulative=True)
+    child = done.files[1]
+    assert (child.loaded, child.reasons) == (1, {"no report has its key": 50})
+    assert (child.unknown_period, done.files[0].unknown_period) == (0, 0)
+    assert dump.files[1].reasons == {"no report has its key": 50}
 
 
 @pytest.mark.slow

@@ -118,3 +118,30 @@ def test_every_us_state_of_vaers_is_a_leaf_under_one_root() -> None:
     leaves = [label for node, label in enumerate(tree.labels) if tree.height[node] == 0]
     assert {"CA", "NY", "PR", "Foreign"} <= set(leaves)
     assert tree.leaf_count[0] == len(leaves)
+
+
+def test_lines_that_are_shorter_than_the_header_have_blanks_behind_them(tmp_path: Path) -> None:
+    text = "parent,node,low,high\n,Any\nAny,Child,0,17\n\nAny,Adult,18,120,more\n"
+    (tmp_path / "h.csv").write_text(text)
+    tree = load_hierarchy(tmp_path / "h.csv")
+    assert (tree.labels, tree.parent) == (("Any", "Child", "Adult"), (-1, 0, 0))
+    assert tree.low == (None, Decimal(0), Decimal(18))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "0 nodes have no parent"),
+        ("label,parent\nAny,\n", "a row has no node label"),
+        ("node,parent\nAny,\nA,Any\nA ,Any\n", "node 'A' is listed twice"),
+        ("node,parent\nAny,\nA,B\n", "parent 'B' is not a node"),
+        ("node,parent\nAny,\nA,B\nB,A\n", "node 'A' is not reachable from the root"),
+        ("node,parent,low\nAny,,\nA,Any,1\n", "node 'A' has a range that is not two numbers"),
+        ("node,parent,low,high\nAny,,0,9\nA,Any,0,9\n", "inner node 'Any' has a range"),
+        ("node,parent,low,high\nAny,,,\nA,Any,9,0\n", "node 'A' has low above high"),
+    ],
+)
+def test_what_is_no_tree_is_named(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "h.csv").write_text(text)
+    with pytest.raises(HierarchyError, match=told):
+        load_hierarchy(tmp_path / "h.csv")

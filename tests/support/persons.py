@@ -24,7 +24,8 @@ def suspect(engine: Engine, pairs: Pairs, dataset: str = "faers") -> None:
         )
     con.execute(
         "INSERT INTO srsql.duplicate_search SELECT ?, list(i.ingestion_id), 0, 0.5, 1, "
-        "'a test', '{}' FROM srsql.ingestion AS i WHERE NOT i.replaced",
+        "'a test', '{}' FROM srsql.ingestion AS i WHERE NOT i.replaced OR i.ingestion_id IN "
+        "(SELECT d.ingestion_id FROM srsql.dump_period AS d WHERE d.label IS NOT NULL)",
         [dataset],
     )
 

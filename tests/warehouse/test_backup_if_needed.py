@@ -69,3 +69,16 @@ def test_a_copy_that_others_may_read_or_that_is_no_warehouse_is_refused(db: Path
     assert again(db)[0] == 2
     assert "it cannot be read" in again(db)[1]
     assert there.read_bytes() == b"no database"
+
+
+def test_a_backup_of_a_warehouse_with_a_lake_is_never_passed_over(tmp_path: Path) -> None:
+    db = tmp_path / "w.duckdb"
+    with Engine(db) as engine:
+        source = write_quarter(tmp_path, "2011Q4", crowd(20, terms=3))
+        engine.ingest([source], lake=tmp_path / "lake")
+    assert again(db)[0] == 0  # nothing is there: it is made
+    files = {p: p.read_bytes() for p in tmp_path.rglob("backup*") if p.is_file()}
+    code, text = again(db)
+    assert code == 2
+    assert "backup.duckdb is there already, and a lake is copied each time: give --to" in text
+    assert all(p.read_bytes() == content for p, content in files.items())

@@ -21,7 +21,7 @@ from srsql.engine.release.features.feature import (
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
-from srsql.schemas.dataset import read_from
+from srsql.schemas.file_layout import read_from
 
 ASKED = "--max-delay"
 

@@ -29,7 +29,8 @@ SELECT coalesce(bool_or(t.known), false) AS any_known
 FROM temp.main.srsql_period_text AS t;
 
 -- name: records_and_digest
--- Records, and SHA-256 over them in their order; an empty field and NULL are the same.
+-- Records, and SHA-256 over them in their order; an empty field and NULL are the same, and so is
+-- every fault: a row is of no period.
 SELECT
     coalesce(sum(b.records), 0)::BIGINT AS records,
     sha256(coalesce(string_agg(b.digest, '' ORDER BY b.block), '')) AS digest
@@ -39,7 +40,7 @@ FROM (
         count(*) AS records,
         string_agg(
             sha256(
-                coalesce(s.fault, '') || ' '
+                CASE WHEN s.fault IS NULL THEN ' ' ELSE 'no period ' END
                 || array_to_string(
                     list_transform(
                         s.field,
