@@ -251,6 +251,7 @@ ELSEWHERE = {
     ("engine/risk/linkage.py", "read_text"): SHIPPED,
     ("engine/extras/exports/exports.py", "open"): WRITTEN,
     ("engine/extras/study/figures.py", "read_text"): SHIPPED,
+    ("engine/extras/first_dataset/samples.py", "open"): "what it reads is a Member, as for records",
     ("engine/extras/study/results.py", "open"): WRITTEN,
     ("engine/extras/study/run.py", "read_text"): SYSTEM,
     ("engine/extras/synth/archives.py", "open"): OWN,
