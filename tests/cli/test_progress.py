@@ -102,8 +102,8 @@ def test_a_terminal_has_one_line_that_changes() -> None:
 
 
 def _all_of(terminal: int) -> str:
-    """What was written to the other side of a terminal, which is closed there: one read gives no more
-    than what has arrived."""
+    """What was written to the other side of a terminal, which is closed there: one read gives no
+    more than what has arrived."""
     pieces = []
     with suppress(OSError):  # what a terminal says at its end
         while piece := os.read(terminal, 1 << 16):
