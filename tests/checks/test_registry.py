@@ -127,11 +127,15 @@ def test_every_entry_names_a_statement_that_exists_and_its_source() -> None:
     assert len({(check.name, check.applies.words) for check in CHECKS}) == len(CHECKS)
 
 
+OF_TABLES_IN_SQL = {"count_tables.sql", "count_table_units.sql"}
+"""Checks of count tables that people make in SQL; no release makes any (decision 39)."""
+
+
 def test_every_macro_of_a_check_is_registered() -> None:
     known = {check.statement.removeprefix("srsql.") for check in CHECKS}
     for file in Path(str(resources.files("srsql.sql_macros") / "checks")).glob("*.sql"):
         made = re.findall(r"MACRO srsql\.(check_\w+)\(", file.read_text(encoding="utf-8"))
-        assert set(made) <= known, file.name
+        assert set(made) <= known or file.name in OF_TABLES_IN_SQL, file.name
 
 
 def row(passed: bool | None) -> tuple[Any, ...]:

@@ -242,7 +242,13 @@ def _there(
                 for file in manifest["files"]
             )
             found = _counts(
-                warehouse, dataset, series, request, release_id, released, *original or [None]
+                warehouse,
+                dataset,
+                series,
+                request,
+                release_id,
+                released,
+                next(iter(original), None),
             )
             return replace(found, was_there=True)
         if not request.supersede:
