@@ -157,6 +157,38 @@ def test_two_drugs_do_not_force_a_reaction_though_no_pair_of_drugs_is_told(sql: 
     assert len({PAIR, frozenset({OTHER, REACTION})} & found.keys()) == 1
 
 
+def test_a_pair_that_is_not_told_bars_no_smaller_one(sql: Any) -> None:
+    """Rule G3: x bars y, and y would bar z; from the largest down x and z are told, and kept apart.
+
+    Of 20 with s 14 have x, 12 y and 11 z. Many have x and z, few y beside one of them.
+    """
+    third = ("drug", "z")
+    made = units(
+        ("all", (DRUG, third, REACTION), 8),
+        ("all", (DRUG, OTHER, third, REACTION), 3),
+        ("all", (DRUG, OTHER, REACTION), 3),
+        ("all", (OTHER, REACTION), 6),
+        ("all", (DRUG, third), 10),
+        ("all", (DRUG,), 20),
+        ("all", (OTHER,), 30),
+        ("all", (third,), 15),
+        ("all", (), 100),
+    )
+    pairs = [frozenset({item, REACTION}) for item in (DRUG, OTHER, third)]
+    without = tell(made, ONE, Rules(5, RULES.theta, KINDS, bridges=False))
+    assert [without[pair]["all"] for pair in pairs] == [14, 12, 11]
+    found = told(sql, made, ONE)
+    assert [pair in found for pair in pairs] == [True, False, True]
+    for one, other, joint, kept in (
+        (DRUG, OTHER, 6, False),
+        (OTHER, third, 3, False),
+        (DRUG, third, 21, True),
+    ):
+        keys, three = around(one, other, REACTION), frozenset({one, other, REACTION})
+        assert (fewest(without, ONE, keys, "all", three, made) <= THETA * joint) == kept
+        assert fewest(found, ONE, keys, "all", three, made) <= THETA * joint
+
+
 def test_of_an_attribute_with_one_term_a_unit_all_is_told_or_nothing(sql: Any) -> None:
     rules = Rules(5, {DEATH: THETA}, KINDS, single=frozenset({"outc"}))
     rest = ("outc", None)
