@@ -141,10 +141,25 @@ FROM (
         (SELECT count(*) FROM cells) AS total
 ) AS f;
 
+-- What:    the items that are published or held, by number: no join compares names more than once.
+-- Outputs: item_no, attribute, term.
+CREATE OR REPLACE MACRO srsql.count_names(item_count, pair_count, held) AS TABLE
+SELECT row_number() OVER () AS item_no, n.attribute, n.term
+FROM (
+    SELECT h.attribute, h.term FROM query_table(held) AS h
+    UNION
+    SELECT i.attribute, i.term FROM query_table(item_count) AS i
+    UNION
+    SELECT p.attribute, p.term FROM query_table(pair_count) AS p
+    UNION
+    SELECT p.other_attribute AS attribute, p.other_term AS term
+    FROM query_table(pair_count) AS p
+) AS n;
+
 -- What:    how many of the units of each told stratum of all units hold an item.
--- Inputs:  as above; no item is told of a finer stratum.
--- Outputs: leaf, item, cases, units (of the stratum).
-CREATE OR REPLACE MACRO srsql.count_leaves(case_count, paths, counted, held) AS TABLE
+-- Inputs:  as above, and names: count_names; no item is told of a finer stratum.
+-- Outputs: leaf, item_no, cases, units (of the stratum).
+CREATE OR REPLACE MACRO srsql.count_leaves(case_count, paths, counted, held, names) AS TABLE
 WITH
 placed AS MATERIALIZED (
     SELECT c.unit, p.ancestor AS leaf
@@ -155,17 +170,20 @@ placed AS MATERIALIZED (
 
 sizes AS (
     SELECT p.leaf, count(*) AS units FROM placed AS p GROUP BY p.leaf
+),
+
+holders AS (
+    SELECT p.leaf, h.attribute, h.term, count(*) AS cases
+    FROM placed AS p
+    INNER JOIN query_table(held) AS h ON p.unit = h.unit
+    GROUP BY p.leaf, h.attribute, h.term
 )
 
-SELECT
-    p.leaf,
-    struct_pack(attribute := h.attribute, term := h.term) AS item,
-    count(*) AS cases,
-    any_value(s.units) AS units
-FROM placed AS p
-INNER JOIN query_table(held) AS h ON p.unit = h.unit
-INNER JOIN sizes AS s ON p.leaf = s.leaf
-GROUP BY p.leaf, h.attribute, h.term;
+SELECT h.leaf, n.item_no, h.cases, s.units
+FROM holders AS h
+INNER JOIN sizes AS s ON h.leaf = s.leaf
+INNER JOIN query_table(names) AS n
+    ON h.attribute = n.attribute AND h.term IS NOT DISTINCT FROM n.term;
 
 -- What:    what is told of two items leaves a data set that is published alike and in which the
 --          holders of one of them in a told stratum keep to the other's threshold: one in which as
@@ -180,9 +198,9 @@ CREATE OR REPLACE MACRO srsql.check_count_ways_out(
     case_count, item_count, pair_count, tree, thresholds, counted, held, kinds, k, release_id
 ) AS TABLE
 WITH
-cells AS MATERIALIZED (
-    SELECT c.key, c.stratum, c.cases
-    FROM srsql.count_cells(case_count, item_count, pair_count) AS c
+names AS MATERIALIZED (
+    SELECT n.item_no, n.attribute, n.term
+    FROM srsql.count_names(item_count, pair_count, held) AS n
 ),
 
 paths AS MATERIALIZED (
@@ -190,163 +208,185 @@ paths AS MATERIALIZED (
 ),
 
 leaves AS MATERIALIZED (
-    SELECT l.leaf, l.item, l.cases, l.units
-    FROM srsql.count_leaves(case_count, 'paths', counted, held) AS l
+    SELECT l.leaf, l.item_no, l.cases, l.units
+    FROM srsql.count_leaves(case_count, 'paths', counted, held, 'names') AS l
+),
+
+item_cells AS MATERIALIZED (
+    SELECT n.item_no, i.stratum, i.cases
+    FROM query_table(item_count) AS i
+    INNER JOIN names AS n ON i.attribute = n.attribute AND i.term IS NOT DISTINCT FROM n.term
+),
+
+pair_cells AS MATERIALIZED (
+    SELECT
+        least(a.item_no, b.item_no) AS item_no,
+        greatest(a.item_no, b.item_no) AS other_no,
+        p.stratum,
+        p.cases
+    FROM query_table(pair_count) AS p
+    INNER JOIN names AS a ON p.attribute = a.attribute AND p.term IS NOT DISTINCT FROM a.term
+    INNER JOIN names AS b
+        ON p.other_attribute = b.attribute AND p.other_term IS NOT DISTINCT FROM b.term
+),
+
+bounded AS MATERIALIZED (
+    SELECT n.item_no, h.theta_num, h.theta_den
+    FROM query_table(thresholds) AS h
+    INNER JOIN names AS n ON h.attribute = n.attribute AND h.term IS NOT DISTINCT FROM n.term
+    WHERE h.theta_num < h.theta_den
 ),
 
 root AS (
     SELECT t.stratum FROM query_table(tree) AS t WHERE t.parent IS NULL
 ),
 
-totals AS (
-    SELECT l.item, sum(l.cases)::BIGINT AS cases FROM leaves AS l GROUP BY l.item
+totals AS MATERIALIZED (
+    SELECT l.item_no, sum(l.cases)::BIGINT AS cases FROM leaves AS l GROUP BY l.item_no
 ),
 
 everyone AS (
     SELECT count(*) AS units FROM query_table(counted)
 ),
 
-sensitive AS MATERIALIZED (
-    SELECT t.item, h.theta_num, h.theta_den
+sensitive_leaves AS MATERIALIZED (
+    SELECT l.leaf, l.item_no, n.attribute, l.cases, h.theta_num, h.theta_den
     FROM totals AS t
     CROSS JOIN everyone AS e
-    INNER JOIN query_table(thresholds) AS h
-        ON t.item.attribute = h.attribute AND t.item.term IS NOT DISTINCT FROM h.term
+    INNER JOIN bounded AS h ON t.item_no = h.item_no
+    INNER JOIN leaves AS l ON t.item_no = l.item_no
+    INNER JOIN names AS n ON t.item_no = n.item_no
     WHERE
-        h.theta_num < h.theta_den
-        AND t.cases >= k
+        t.cases >= k
         AND (t.cases = e.units OR e.units - t.cases >= k)
         AND t.cases::HUGEINT * h.theta_den <= e.units::HUGEINT * h.theta_num
-),
-
-sensitive_leaves AS MATERIALIZED (
-    SELECT l.leaf, l.item, l.cases, s.theta_num, s.theta_den
-    FROM leaves AS l
-    INNER JOIN sensitive AS s ON l.item = s.item
 ),
 
 greatest_cases AS (
     SELECT s.leaf, max(s.cases) AS cases FROM sensitive_leaves AS s GROUP BY s.leaf
 ),
 
--- What is as frequent as this meets some sensitive item at least.
+-- What is told and as frequent as this meets some sensitive item at least.
 frequent AS MATERIALIZED (
-    SELECT l.leaf, l.item, l.cases, l.units
+    SELECT l.leaf, l.item_no, n.attribute, l.cases, l.units
     FROM leaves AS l
     INNER JOIN greatest_cases AS g ON l.leaf = g.leaf
-    WHERE l.cases + g.cases > l.units
+    INNER JOIN names AS n ON l.item_no = n.item_no
+    WHERE
+        l.cases + g.cases > l.units AND l.item_no IN (SELECT i.item_no FROM item_cells AS i)
+),
+
+both_kinds AS (
+    SELECT d.attribute, d.other FROM query_table(kinds) AS d
+    UNION
+    SELECT d.other AS attribute, d.attribute AS other FROM query_table(kinds) AS d
 ),
 
 -- What the leaves force on a told item and a sensitive one, of a stratum that tells the item, or of
 -- all strata together.
 forced_units AS (
     SELECT
-        i.key,
+        x.item_no,
         p.ancestor AS stratum,
-        y.item AS other,
+        y.item_no AS other_no,
         sum(x.cases + y.cases - x.units) AS forced,
         any_value(y.theta_num) AS theta_num,
         any_value(y.theta_den) AS theta_den
-    FROM (SELECT DISTINCT c.key FROM cells AS c WHERE len(c.key) = 1) AS i
-    INNER JOIN frequent AS x ON i.key[1] = x.item
-    INNER JOIN sensitive_leaves AS y ON x.leaf = y.leaf AND x.cases + y.cases > x.units
-    INNER JOIN query_table(kinds) AS d
-        ON
-            (x.item.attribute = d.attribute AND y.item.attribute = d.other)
-            OR (x.item.attribute = d.other AND y.item.attribute = d.attribute)
+    FROM frequent AS x
+    INNER JOIN both_kinds AS d ON x.attribute = d.attribute
+    INNER JOIN sensitive_leaves AS y ON x.leaf = y.leaf AND d.other = y.attribute
     INNER JOIN paths AS p ON x.leaf = p.stratum
-    GROUP BY i.key, p.ancestor, y.item
+    WHERE x.cases + y.cases > x.units
+    GROUP BY x.item_no, p.ancestor, y.item_no
 ),
 
 holders AS (
-    SELECT c.key, c.stratum, c.cases FROM cells AS c
+    SELECT c.item_no, c.stratum, c.cases FROM item_cells AS c
     UNION
-    SELECT [t.item] AS key, o.stratum, t.cases FROM totals AS t CROSS JOIN root AS o
+    SELECT t.item_no, o.stratum, t.cases FROM totals AS t CROSS JOIN root AS o
 ),
 
 crowded AS (
-    SELECT DISTINCT o.key, o.stratum
+    SELECT DISTINCT o.item_no, o.stratum
     FROM forced_units AS o
-    INNER JOIN holders AS n ON o.key = n.key AND o.stratum = n.stratum
+    INNER JOIN holders AS n ON o.item_no = n.item_no AND o.stratum = n.stratum
     WHERE o.forced >= k OR o.forced::HUGEINT * o.theta_den > n.cases::HUGEINT * o.theta_num
 ),
 
-opened AS (
-    SELECT c.key, c.stratum, c.cases, unnest(c.key) AS item FROM cells AS c WHERE len(c.key) = 2
-),
-
-numbered AS MATERIALIZED (
-    SELECT d.key, row_number() OVER () AS key_no
-    FROM (SELECT DISTINCT c.key FROM cells AS c WHERE len(c.key) = 2) AS d
+-- The known item of a pair and the sensitive one, both ways round, in each part of the stratum.
+asked AS MATERIALIZED (
+    SELECT
+        c.item_no,
+        c.other_no,
+        c.stratum,
+        c.cases,
+        c.known_no,
+        h.theta_num,
+        h.theta_den,
+        t.stratum AS child
+    FROM (
+        SELECT p.*, p.item_no AS known_no, p.other_no AS last_no FROM pair_cells AS p
+        UNION ALL
+        SELECT p.*, p.other_no AS known_no, p.item_no AS last_no FROM pair_cells AS p
+    ) AS c
+    INNER JOIN bounded AS h ON c.last_no = h.item_no
+    INNER JOIN query_table(tree) AS t ON c.stratum = t.parent
 ),
 
 ends AS MATERIALIZED (
     SELECT
-        c.key_no,
+        a.item_no,
+        a.other_no,
         p.ancestor AS stratum,
         sum(greatest(0, x.cases + y.cases - x.units))::BIGINT AS least,
         sum(least(x.cases, y.cases))::BIGINT AS most
-    FROM numbered AS c
-    INNER JOIN leaves AS x ON c.key[1] = x.item
-    INNER JOIN leaves AS y ON c.key[2] = y.item AND x.leaf = y.leaf
+    FROM (SELECT DISTINCT q.item_no, q.other_no FROM asked AS q) AS a
+    INNER JOIN leaves AS x ON a.item_no = x.item_no
+    INNER JOIN leaves AS y ON a.other_no = y.item_no AND x.leaf = y.leaf
     INNER JOIN paths AS p ON x.leaf = p.stratum
-    GROUP BY c.key_no, p.ancestor
-),
-
-asked AS MATERIALIZED (
-    SELECT
-        q.key_no,
-        c.stratum,
-        c.cases,
-        t.stratum AS child,
-        n.stratum AS inner_stratum,
-        c.key[1] = c.item AS known,
-        n.cases AS holders,
-        h.theta_num,
-        h.theta_den,
-        w.least AS all_least,
-        w.most AS all_most,
-        e.least AS child_least,
-        e.most AS child_most,
-        s.least AS inner_least,
-        s.most AS inner_most
-    FROM opened AS c
-    INNER JOIN query_table(thresholds) AS h
-        ON c.item.attribute = h.attribute AND c.item.term IS NOT DISTINCT FROM h.term
-    INNER JOIN query_table(tree) AS t ON c.stratum = t.parent
-    INNER JOIN cells AS n ON list_filter(c.key, LAMBDA x: x IS DISTINCT FROM c.item) = n.key
-    INNER JOIN paths AS p ON n.stratum = p.stratum AND t.stratum = p.ancestor
-    INNER JOIN numbered AS q ON c.key = q.key
-    INNER JOIN ends AS w ON q.key_no = w.key_no AND c.stratum = w.stratum
-    INNER JOIN ends AS e ON q.key_no = e.key_no AND t.stratum = e.stratum
-    INNER JOIN ends AS s ON q.key_no = s.key_no AND n.stratum = s.stratum
-    WHERE h.theta_num < h.theta_den AND s.most > 0
+    GROUP BY a.item_no, a.other_no, p.ancestor
 ),
 
 tried AS (
-    SELECT a.*, unnest(list_distinct(list_concat(
-        range(1, k), range(greatest(1, a.cases - k + 1), a.cases)
-    ))) AS here
+    SELECT
+        a.item_no,
+        a.other_no,
+        a.stratum,
+        a.cases,
+        n.cases AS holders,
+        a.theta_num,
+        a.theta_den,
+        e.least AS child_least,
+        e.most AS child_most,
+        w.least - e.least AS rest_least,
+        w.most - e.most AS rest_most,
+        s.least AS inner_least,
+        e.most - s.most AS beside_most,
+        list_concat(range(1, k), range(greatest(1, a.cases - k + 1), a.cases)) AS numbers
     FROM asked AS a
-),
-
-way_out AS (
-    SELECT DISTINCT t.key_no, t.known, t.stratum, t.child, t.inner_stratum
-    FROM tried AS t
-    WHERE
-        t.here BETWEEN t.child_least AND t.child_most
-        AND t.cases - t.here BETWEEN t.all_least - t.child_least AND t.all_most - t.child_most
-        AND greatest(t.inner_least, t.here - (t.child_most - t.inner_most))::HUGEINT * t.theta_den
-        <= t.holders::HUGEINT * t.theta_num
+    INNER JOIN item_cells AS n ON a.known_no = n.item_no
+    INNER JOIN paths AS p ON n.stratum = p.stratum AND a.child = p.ancestor
+    INNER JOIN ends AS w
+        ON a.item_no = w.item_no AND a.other_no = w.other_no AND a.stratum = w.stratum
+    INNER JOIN ends AS e
+        ON a.item_no = e.item_no AND a.other_no = e.other_no AND a.child = e.stratum
+    INNER JOIN ends AS s
+        ON a.item_no = s.item_no AND a.other_no = s.other_no AND n.stratum = s.stratum
+    WHERE s.most > 0
 ),
 
 forced AS (
-    SELECT DISTINCT a.key_no, a.stratum
-    FROM asked AS a
-    ANTI JOIN way_out AS o
-        ON
-            a.key_no = o.key_no AND a.stratum = o.stratum AND a.child = o.child
-            AND a.inner_stratum = o.inner_stratum AND a.known = o.known
+    SELECT DISTINCT t.item_no, t.other_no, t.stratum
+    FROM tried AS t
+    WHERE
+        len(list_filter(
+            t.numbers,
+            LAMBDA here:
+                here BETWEEN t.child_least AND t.child_most
+                AND t.cases - here BETWEEN t.rest_least AND t.rest_most
+                AND greatest(t.inner_least, here - t.beside_most)::HUGEINT * t.theta_den
+                <= t.holders::HUGEINT * t.theta_num
+        )) = 0
 )
 
 SELECT
@@ -356,5 +396,7 @@ SELECT
 FROM (
     SELECT
         (SELECT count(*) FROM crowded) + (SELECT count(*) FROM forced) AS violating,
-        (SELECT count(*) FROM cells) AS total
+        (SELECT count(*) FROM query_table(case_count))
+        + (SELECT count(*) FROM query_table(item_count))
+        + (SELECT count(*) FROM query_table(pair_count)) AS total
 ) AS f;

@@ -19,7 +19,8 @@
 --     overlap and room of C and of the rest of P, with 1 <= c <= k - 1 or 1 <= T - c <= k - 1, and
 --     max(overlap(S), c - room(C) + room(S)) <= theta_s n(S, x). Else the root alone, under G2,
 --     else nothing is told.
---   G3: for two told partners x, y of s: n(x, s) + n(y, s) - n(s) <= theta_s n(x, y).
+--   G3: for two told partners x, y of s: n(x, s) + n(y, s) - n(s) <= theta_s n(x, y). From the
+--     largest pair down, a pair is told if it keeps this beside all that are told before it.
 --
 -- Proof of (a): told strata of a key are disjoint and have all its units, so that a difference of
 -- unions of them is a union. Of (b), with what the leaves hold of x and of s as it is, so that
@@ -175,12 +176,20 @@ free_pairs AS MATERIALIZED (
 ),
 
 met AS MATERIALIZED (
-    SELECT b.sensitive_no, b.smaller, b.item_no, b.other_no, b.node, b.units
-    FROM srsql.bridges('free_pairs', 'known_items', items, 'within') AS b
+    SELECT
+        b.sensitive_no,
+        b.group_no,
+        b.other_group_no,
+        b.item_no,
+        b.other_no,
+        b.node,
+        b.units
+    FROM srsql.bridges('free_pairs', 'known_items', items) AS b
 ),
 
 bridged AS MATERIALIZED (
-    SELECT b.group_no FROM srsql.bridged_pairs('met', 'held', 'placed', items, 'within') AS b
+    SELECT b.group_no
+    FROM srsql.bridged_pairs('met', 'free_pairs', 'held', 'placed', items, 'within') AS b
 )
 
 SELECT NULL::BIGINT AS item_no, NULL::BIGINT AS other_no, u.node, u.units

@@ -187,21 +187,15 @@ WHERE
 -- What:    two partners of a sensitive item whose counts sum up to more than its own, at a stratum
 --          where all are known: so many units at least hold all three.
 -- Inputs:  known_pairs: known_cells of pairs, without those of forced_pairs; known_items.
--- Outputs: sensitive_no, smaller (key_no of the pair of fewer units, the lesser partner of equal
---          ones), item_no, other_no (the partners, item_no the lesser number), node, units.
-CREATE OR REPLACE MACRO srsql.bridges(known_pairs, known_items, items, within) AS TABLE
+-- Outputs: sensitive_no, group_no, other_group_no (those of the two pairs), item_no, other_no (the
+--          partners), node, units.
+CREATE OR REPLACE MACRO srsql.bridges(known_pairs, known_items, items) AS TABLE
 WITH
-roots AS (
-    SELECT w.within AS node FROM query_table(within) AS w
-    GROUP BY w.within
-    HAVING count(*) = (SELECT count(DISTINCT v.node) FROM query_table(within) AS v)
-),
-
 partners AS (
     SELECT
         srsql.pair_item(p.key_no) AS partner_no,
         srsql.pair_other(p.key_no) AS sensitive_no,
-        p.key_no,
+        p.group_no,
         p.node,
         p.units
     FROM query_table(known_pairs) AS p
@@ -209,51 +203,48 @@ partners AS (
     SELECT
         srsql.pair_other(p.key_no) AS partner_no,
         srsql.pair_item(p.key_no) AS sensitive_no,
-        p.key_no,
+        p.group_no,
         p.node,
         p.units
     FROM query_table(known_pairs) AS p
 ),
 
 held AS (
-    SELECT p.*, s.units AS holders, r.units AS ranked
+    SELECT p.*, s.units AS holders
     FROM partners AS p
     INNER JOIN query_table(items) AS i ON p.sensitive_no = i.item_no
     INNER JOIN query_table(known_items) AS s ON p.sensitive_no = s.key_no AND p.node = s.node
-    INNER JOIN query_table(known_pairs) AS r ON p.key_no = r.key_no
-    INNER JOIN roots AS o ON r.node = o.node
     WHERE i.theta_num < i.theta_den
-),
-
--- More than the sensitive item has: so one of the two has more than half of it.
-met AS (
-    SELECT
-        g.sensitive_no,
-        g.node,
-        g.units + h.units - g.holders AS units,
-        CASE
-            WHEN (g.ranked, g.partner_no) < (h.ranked, h.partner_no) THEN g.key_no
-            ELSE h.key_no
-        END AS smaller,
-        least(g.partner_no, h.partner_no) AS item_no,
-        greatest(g.partner_no, h.partner_no) AS other_no
-    FROM held AS g
-    INNER JOIN held AS h ON g.sensitive_no = h.sensitive_no AND g.node = h.node
-    WHERE
-        2 * g.units > g.holders
-        AND g.partner_no <> h.partner_no
-        AND g.units + h.units > g.holders
 )
 
-SELECT DISTINCT m.sensitive_no, m.smaller, m.item_no, m.other_no, m.node, m.units
-FROM met AS m;
+-- More than the sensitive item has: so one of the two has more than half of it.
+SELECT
+    g.sensitive_no,
+    g.group_no,
+    h.group_no AS other_group_no,
+    least(g.partner_no, h.partner_no) AS item_no,
+    greatest(g.partner_no, h.partner_no) AS other_no,
+    g.node,
+    g.units + h.units - g.holders AS units
+FROM held AS g
+INNER JOIN held AS h ON g.sensitive_no = h.sensitive_no AND g.node = h.node
+WHERE
+    2 * g.units > g.holders
+    AND g.partner_no <> h.partner_no
+    AND g.units + h.units > g.holders;
 
--- What:    rule G3: pairs that are not told, because a second partner of their sensitive item would
---          force it on more of those who hold both partners than its threshold allows.
--- Inputs:  met: bridges; holds; unit_leaf; items; within.
+-- What:    rule G3: pairs that are not told, because beside a larger pair that is told, of a second
+--          partner of their sensitive item, they would force it on more of those who hold both
+--          partners than its threshold allows.
+-- Inputs:  met: bridges; known_pairs; holds; unit_leaf; items; within.
 -- Outputs: group_no.
-CREATE OR REPLACE MACRO srsql.bridged_pairs(met, holds, unit_leaf, items, within) AS TABLE
-WITH
+-- How:     in each round those are told that no larger one bars, and those go that they bar. One of
+--          two such partners has more than half of the holders of the sensitive item, and of these
+--          partners it has at most twice as many as its holders have items.
+CREATE OR REPLACE MACRO srsql.bridged_pairs(
+    met, known_pairs, holds, unit_leaf, items, within
+) AS TABLE
+WITH RECURSIVE
 wanted AS (
     SELECT DISTINCT m.item_no, m.other_no, m.node FROM query_table(met) AS m
 ),
@@ -266,13 +257,65 @@ counted AS (
     INNER JOIN query_table(unit_leaf) AS u ON a.unit = u.unit
     INNER JOIN query_table(within) AS i ON u.leaf = i.node AND w.node = i.within
     GROUP BY w.item_no, w.other_no, w.node
+),
+
+sizes AS (
+    SELECT p.group_no, sum(p.units) AS units
+    FROM query_table(known_pairs) AS p
+    WHERE p.told
+    GROUP BY p.group_no
+),
+
+-- Of two groups one is the larger wherever their pairs meet: no round is without a largest one.
+barred AS MATERIALIZED (
+    SELECT DISTINCT
+        CASE
+            WHEN (a.units, a.group_no) > (b.units, b.group_no) THEN a.group_no
+            ELSE b.group_no
+        END AS larger_no,
+        CASE
+            WHEN (a.units, a.group_no) > (b.units, b.group_no) THEN b.group_no
+            ELSE a.group_no
+        END AS smaller_no
+    FROM query_table(met) AS m
+    LEFT JOIN counted AS c
+        ON m.item_no = c.item_no AND m.other_no = c.other_no AND m.node = c.node
+    INNER JOIN query_table(items) AS s ON m.sensitive_no = s.item_no
+    INNER JOIN sizes AS a ON m.group_no = a.group_no
+    INNER JOIN sizes AS b ON m.other_group_no = b.group_no
+    WHERE m.units::HUGEINT * s.theta_den > coalesce(c.units, 0)::HUGEINT * s.theta_num
+),
+
+rounds AS (
+    SELECT
+        b.larger_no,
+        b.smaller_no,
+        b.larger_no NOT IN (
+            SELECT x.smaller_no FROM barred AS x WHERE x.larger_no <> x.smaller_no
+        ) AS told
+    FROM barred AS b
+    UNION ALL
+    (
+        WITH
+        gone AS (
+            SELECT r.smaller_no AS group_no FROM rounds AS r WHERE r.told
+        ),
+
+        open AS (
+            SELECT r.larger_no, r.smaller_no
+            FROM rounds AS r
+            ANTI JOIN gone AS g ON r.larger_no = g.group_no
+            ANTI JOIN gone AS h ON r.smaller_no = h.group_no
+        )
+
+        SELECT
+            o.larger_no,
+            o.smaller_no,
+            o.larger_no NOT IN (
+                SELECT x.smaller_no FROM open AS x WHERE x.larger_no <> x.smaller_no
+            ) AS told
+        FROM open AS o
+    )
 )
 
-SELECT DISTINCT (a.group_no::BIGINT << 31) | b.group_no::BIGINT AS group_no
-FROM query_table(met) AS m
-LEFT JOIN counted AS c
-    ON m.item_no = c.item_no AND m.other_no = c.other_no AND m.node = c.node
-INNER JOIN query_table(items) AS s ON m.sensitive_no = s.item_no
-INNER JOIN query_table(items) AS a ON srsql.pair_item(m.smaller) = a.item_no
-INNER JOIN query_table(items) AS b ON srsql.pair_other(m.smaller) = b.item_no
-WHERE m.units::HUGEINT * s.theta_den > coalesce(c.units, 0)::HUGEINT * s.theta_num;
+SELECT DISTINCT r.smaller_no AS group_no FROM rounds AS r WHERE r.told;

@@ -298,6 +298,32 @@ def test_a_maker_that_leaves_a_rule_out_is_found(sql: Any, maker: type[Maker], c
     assert found
 
 
+@pytest.mark.parametrize(("one", "other"), [(H, S), (S, H)])
+def test_a_way_out_of_one_item_is_none_of_the_other(sql: Any, one: Item, other: Item) -> None:
+    """7 have both, at most 3 of them women: so 4 of the 7 men with one, and 4 of the 5 with other.
+
+    Both are sensitive, and only the first of the two shares is within the threshold.
+    """
+    counts: list[tuple[Node, tuple[Item, ...], int]] = [
+        ("F0", (one, other), 3),
+        ("F0", (other,), 2),
+        ("F0", (), 3),
+        ("M", (one, other), 4),
+        ("M", (one,), 3),
+        ("M", (other,), 1),
+        ("M", (), 4),
+    ]
+    units = [(leaf, frozenset(items)) for leaf, items, count in counts for _ in range(count)]
+    rules = Rules(K, {H: Fraction(3, 4), S: Fraction(3, 4)}, RULES.kinds)
+    forged = Published(sql, units, WithoutG2(units, TREE, rules).tell(), rules)
+    assert (sorted([H, S], key=str), "all", 7) in forged.cells
+    assert {name for name, passed in forged.verdicts().items() if not passed} == {
+        "check_count_ways_out"
+    }
+    right = Published(sql, units, Maker(units, TREE, rules).tell(), rules)
+    assert set(right.verdicts().values()) == {True}
+
+
 def bridged() -> list[Unit]:
     """Most holders of x and of H have s, and few have both: 8 + 8 - 10 of 6."""
     counts: list[tuple[tuple[Item, ...], int]] = [

@@ -257,26 +257,29 @@ class Maker:
         )
 
     def _cut_bridges(self) -> None:
-        """G3: two partners of a sensitive item, whose counts force it on those who hold both."""
-        gone: set[Key] = set()
-        for sensitive in {item for key in self.told if len(key) == 2 for item in key}:
-            partners = sorted(
-                (key for key in self.told if len(key) == 2 and sensitive in key),
-                key=lambda key: self.order(key, sensitive),
-            )
-            for smaller, larger in combinations(partners, 2):
-                if self._bridge(smaller, larger, sensitive):
-                    gone.add(smaller)
-        for key in gone:
-            for alike in self._together(key):
-                self.told.pop(alike, None)
+        """G3: from the largest down, a pair is told beside those that are told before it.
 
-    def order(self, key: Key, sensitive: Item) -> tuple[int, str]:
-        (partner,) = key - {sensitive}
-        return self.counts.of(self.tree.root, key), str(partner)
+        Not if its count and that of one of these force their sensitive item on who holds both.
+        """
+        groups = self._groups(key for key in self.told if len(key) == 2)
+        kept: list[Key] = []
+        for group in sorted(groups, key=self.order, reverse=True):
+            if any(self._bridges(key, other) for key in group for other in [*kept, *group]):
+                for key in group:
+                    del self.told[key]
+            else:
+                kept += group
 
-    def _together(self, key: Key) -> list[Key]:
-        return next(g for g in self._groups(k for k in self.told if len(k) == 2) if key in g)
+    def order(self, group: list[Key]) -> tuple[int, list[str]]:
+        """By units; of equal ones by name."""
+        single = self.rules.single
+        names = {str((i[0], "") if i[0] in single else i) for key in group for i in key}
+        return sum(self.counts.of(self.tree.root, key) for key in group), sorted(names)
+
+    def _bridges(self, one: Key, other: Key) -> bool:
+        return one != other and any(
+            self._bridge(one, other, item) for item in one & other if self.rules.sensitive(item)
+        )
 
     def _bridge(self, one: Key, other: Key, sensitive: Item) -> bool:
         theta = self.rules.theta.get(sensitive, Fraction(1))

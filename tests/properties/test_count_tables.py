@@ -72,6 +72,31 @@ def test_the_macro_tells_what_the_rules_say(sql: Any, seed: int) -> None:
     assert told_by_macro(sql, units, tree, rules) == without_empty(tell(units, tree, rules))
 
 
+def star(seed: int) -> tuple[list[Unit], Rules]:
+    """One reaction, of whose holders half or more have each of many drugs: some pairs meet."""
+    luck = random.Random(seed)
+    drugs: list[Item] = [("drug", t) for t in "abcdefgh"[: luck.randint(7, 8)]]
+    held = [luck.sample(range(20), luck.randint(10, 15)) for _ in drugs]
+    sick = [
+        frozenset({ITEMS[3], *(d for d, of in zip(drugs, held, strict=True) if n in of)})
+        for n in range(20)
+    ]
+    well = [frozenset({drug}) for drug in drugs for _ in range(60)]
+    for two in combinations(drugs, 2):
+        well += [frozenset(two)] * luck.choice((0, 20, 40))
+    rules = Rules(4, {ITEMS[3]: Fraction(1, 4)}, KINDS)
+    return [("all", items) for items in sick + well], rules
+
+
+@settings(REPEATABLE, max_examples=100 if IN_FULL else 20)
+@given(seed=SEEDS)
+def test_of_many_partners_of_one_item_the_macro_tells_the_same_from_the_largest_down(
+    sql: Any, seed: int
+) -> None:
+    units, rules = star(seed)
+    assert told_by_macro(sql, units, TREES[0], rules) == tell(units, TREES[0], rules)
+
+
 @settings(REPEATABLE, max_examples=200 if IN_FULL else 40)
 @given(seed=SEEDS)
 def test_told_counts_and_their_differences_are_none_or_at_least_k(seed: int) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import pytest
 from oracles.count_tables import NOTHING, Counts, Item, Key, Maker, Node, Rules, Told, Tree, Unit
 from oracles.signals import measures
+from support.count_tables import without_empty
 from support.sql import Sql
 
 TREE = Tree({"all": ("F", "not F"), "not F": ("M", "U"), "F": ("F65", "F0")})
@@ -100,6 +101,39 @@ def test_counts_are_exact_where_told_and_bounded_by_told_margins_else(sql: Any, 
         assert lower <= truth <= upper
     assert any(row[3] for row in rows)
     assert not all(row[3] for row in rows)
+
+
+def test_bounds_do_not_tell_for_what_reason_a_pair_is_untold(sql: Any) -> None:
+    """2 of 57 are below k, and 40 of 57 above theta: of both pairs 0 to 57 is known."""
+    rare, frequent, reaction = ITEMS[:3]
+    made: list[tuple[tuple[Item, ...], int]] = [
+        ((rare, reaction), 2),
+        ((rare,), 55),
+        ((frequent, reaction), 40),
+        ((frequent,), 17),
+        ((reaction,), 58),
+        ((), 200),
+    ]
+    units = [("M", frozenset(items)) for items, count in made for _ in range(count)]
+    told = without_empty(Maker(units, TREE, RULES).tell())
+    assert told == {NOTHING: {"M": 372}} | {
+        frozenset({item}): {"M": count}
+        for item, count in zip(ITEMS[:3], (57, 57, 100), strict=True)
+    }
+    asked = sql.table(
+        "asked",
+        "ask INTEGER, stratum VARCHAR, attribute VARCHAR, term VARCHAR, "
+        "other_attribute VARCHAR, other_term VARCHAR",
+        [
+            (number, stratum, *drug, *reaction)
+            for number, (drug, stratum) in enumerate(product((rare, frequent), ("all", "M")))
+        ],
+    )
+    rows = sql.rows(
+        f"SELECT b.lower, b.upper, b.exact "
+        f"FROM srsql.count_table_bounds({publish(sql, told)}, {asked}) AS b"
+    )
+    assert rows == [(0, 57, False)] * 4
 
 
 @pytest.mark.parametrize("stratum", ["all", "F", "not F", "M"])

@@ -32,6 +32,7 @@ RULES = Rules(5, {REACTION: THETA}, KINDS)
 PAIR = frozenset({DRUG, REACTION})
 ONE = Tree({})
 SEXES = Tree({"all": ("F", "M")})
+TWO_SPLITS = Tree({"all": ("F", "not F"), "not F": ("M", "U")})
 Counted = list[tuple[Node, tuple[Item, ...], int]]
 
 
@@ -156,6 +157,38 @@ def test_two_drugs_do_not_force_a_reaction_though_no_pair_of_drugs_is_told(sql: 
     assert len({PAIR, frozenset({OTHER, REACTION})} & found.keys()) == 1
 
 
+def test_a_pair_that_is_not_told_bars_no_smaller_one(sql: Any) -> None:
+    """Rule G3: x bars y, and y would bar z; from the largest down x and z are told, and kept apart.
+
+    Of 20 with s 14 have x, 12 y and 11 z. Many have x and z, few y beside one of them.
+    """
+    third = ("drug", "z")
+    made = units(
+        ("all", (DRUG, third, REACTION), 8),
+        ("all", (DRUG, OTHER, third, REACTION), 3),
+        ("all", (DRUG, OTHER, REACTION), 3),
+        ("all", (OTHER, REACTION), 6),
+        ("all", (DRUG, third), 10),
+        ("all", (DRUG,), 20),
+        ("all", (OTHER,), 30),
+        ("all", (third,), 15),
+        ("all", (), 100),
+    )
+    pairs = [frozenset({item, REACTION}) for item in (DRUG, OTHER, third)]
+    without = tell(made, ONE, Rules(5, RULES.theta, KINDS, bridges=False))
+    assert [without[pair]["all"] for pair in pairs] == [14, 12, 11]
+    found = told(sql, made, ONE)
+    assert [pair in found for pair in pairs] == [True, False, True]
+    for one, other, joint, kept in (
+        (DRUG, OTHER, 6, False),
+        (OTHER, third, 3, False),
+        (DRUG, third, 21, True),
+    ):
+        keys, three = around(one, other, REACTION), frozenset({one, other, REACTION})
+        assert (fewest(without, ONE, keys, "all", three, made) <= THETA * joint) == kept
+        assert fewest(found, ONE, keys, "all", three, made) <= THETA * joint
+
+
 def test_of_an_attribute_with_one_term_a_unit_all_is_told_or_nothing(sql: Any) -> None:
     rules = Rules(5, {DEATH: THETA}, KINDS, single=frozenset({"outc"}))
     rest = ("outc", None)
@@ -225,7 +258,117 @@ def test_a_told_pair_leaves_a_way_out_where_the_sensitive_item_is_told_of_all_on
     assert PAIR not in found
 
 
-TWO_SPLITS = Tree({"all": ("F", "not F"), "not F": ("M", "U")})
+HALF_AND_MORE = Fraction(3, 4)
+
+
+@pytest.mark.parametrize(("one", "other"), [(OUTCOME, REACTION), (REACTION, OUTCOME)])
+def test_both_items_of_a_pair_need_a_way_out_if_both_are_sensitive(
+    sql: Any, one: Item, other: Item
+) -> None:
+    """Rule G2, both ways round: of 8 women 3 and 5 have either, of 12 men 7 and 5; 7 have both.
+
+    At most 3 women have both, so 4 or 5 men have: of the 7 that is fine, of the 5 it is too many.
+    """
+    made = units(
+        ("F", (one, other), 3),
+        ("F", (other,), 2),
+        ("F", (), 3),
+        ("M", (one, other), 4),
+        ("M", (one,), 3),
+        ("M", (other,), 1),
+        ("M", (), 4),
+    )
+    pair = frozenset({one, other})
+    thresholds = {one: HALF_AND_MORE, other: HALF_AND_MORE}
+    found = told(sql, made, SEXES, Rules(3, thresholds, KINDS))
+    assert found == {
+        NOTHING: {"F": 8, "M": 12},
+        frozenset({one}): {"F": 3, "M": 7},
+        frozenset({other}): {"F": 5, "M": 5},
+    }
+    for sensitive, known in ((one, 5), (other, 7)):
+        lone = told(sql, made, SEXES, Rules(3, {sensitive: HALF_AND_MORE}, KINDS))
+        assert (pair in lone) == (known == 7)  # those 7 alone would have a way out
+    with_pair = found | {pair: {"all": 7}}
+    least = fewest(with_pair, SEXES, around(*sorted(pair)), "M", pair, made)
+    assert HALF_AND_MORE * 5 < least <= HALF_AND_MORE * 7
+
+
+def test_strata_of_two_trees_are_not_told_of_one_key(sql: Any) -> None:
+    """By sex and by age each share is within theta, and both together force 5 of 10 old women."""
+    ages = {"F": ("F old", "F young"), "M": ("M old", "M young")}
+    tree = Tree({"all": ("F", "M"), **ages})
+    made = units(
+        *((leaf, (REACTION,), 5) for leaf in ("F old", "F young", "M old")),
+        ("F old", (), 5),
+        *((leaf, (), 15) for leaf in ("F young", "M old")),
+        ("M young", (), 20),
+    )
+    lone = frozenset({REACTION})
+    found = told(sql, made, tree)
+    assert found[lone] == {"F": 10, "M old": 5}
+    both = Tree(tree.children | {age: (f"F {age}", f"M {age}") for age in ("old", "young")})
+    margins = {NOTHING: found[NOTHING], lone: {"F": 10, "M": 5, "old": 10, "young": 5}}
+    assert fewest(margins, both, around(REACTION), "F old", lone, made) == 5 > THETA * 10
+    assert fewest(found, tree, around(REACTION), "F old", lone, made) == 0
+
+
+def test_what_is_unknown_is_a_stratum_like_any_other(sql: Any) -> None:
+    """20 = 10 + 8 + 2: without those of unknown sex the 2 of them would be told."""
+    made = units(
+        ("F", (DRUG,), 10), ("M", (DRUG,), 8), ("U", (DRUG,), 2), *((s, (), 30) for s in "FMU")
+    )
+    assert told(sql, made, TWO_SPLITS)[frozenset({DRUG})] == {"F": 10, "not F": 10}
+
+
+def test_who_may_be_of_unknown_sex_is_within_theta_as_well(sql: Any) -> None:
+    """Shares within theta in a stratum and in "unknown" are so in both together."""
+    made = units(
+        *((leaf, (DRUG, REACTION), n) for leaf, n in (("F", 8), ("M", 6), ("U", 5))),
+        *((leaf, (DRUG,), n) for leaf, n in (("F", 12), ("M", 10), ("U", 8))),
+        *((leaf, (REACTION,), 12) for leaf in "FMU"),
+        *((leaf, (), 60) for leaf in "FMU"),
+    )
+    found = told(sql, made, TWO_SPLITS)
+    assert found[PAIR] == {"F": 8, "M": 6, "U": 5}
+    for strata in ("FU", "MU", "FM", "FMU"):
+        pairs, holders = (sum(found[key][s] for s in strata) for key in (PAIR, frozenset({DRUG})))
+        assert pairs <= THETA * holders
+
+
+def test_only_attributes_with_a_threshold_are_targets(sql: Any) -> None:
+    """All who have the reaction may have had the drug, unless the drug has a threshold, too."""
+    made = units(
+        ("all", (DRUG, REACTION), 12), ("all", (DRUG,), 28), ("all", (OTHER,), 60), ("all", (), 20)
+    )
+    assert told(sql, made, ONE)[PAIR] == told(sql, made, ONE)[frozenset({REACTION})] == {"all": 12}
+    listed = Rules(5, {REACTION: THETA, DRUG: THETA}, KINDS)
+    assert PAIR not in told(sql, made, ONE, listed)
+
+
+def test_tiny_data_do_not_pin_a_few_who_have_both(sql: Any) -> None:
+    """3 of 5 women have one item and 4 the other: 2 or 3 have both, and 3 would have been told."""
+    made = units(
+        ("F", (DRUG, OUTCOME), 2),
+        ("F", (DRUG,), 1),
+        ("F", (OUTCOME,), 2),
+        ("M", (DRUG, OUTCOME), 1),
+        ("M", (DRUG,), 2),
+        ("M", (OUTCOME,), 1),
+        ("M", (), 3),
+    )
+    both = frozenset({DRUG, OUTCOME})
+    found = told(sql, made, SEXES, Rules(3, RULES.theta, KINDS))
+    assert found == {
+        NOTHING: {"F": 5, "M": 7},
+        frozenset({DRUG}): {"all": 6},
+        frozenset({OUTCOME}): {"all": 6},
+        both: {"all": 3},
+    }
+    by_sex = found | {frozenset({DRUG}): {"F": 3, "M": 3}, frozenset({OUTCOME}): {"F": 4, "M": 2}}
+    keys = around(DRUG, OUTCOME)
+    assert fewest(by_sex, SEXES, keys, "F", both, made) == 2
+    assert extremes(found, SEXES, keys, "F", both, len(made)) == (0, 3)
 
 
 @pytest.mark.slow
