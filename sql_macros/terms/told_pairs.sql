@@ -53,8 +53,9 @@ SELECT (c.item_no::BIGINT << 31) | c.other_no::BIGINT AS key_no, c.leaf, c.units
 FROM counted AS c
 INNER JOIN frequent AS f ON c.item_no = f.item_no AND c.other_no = f.other_no;
 
--- What:    the items of the number of a pair.
+-- What:    the first of the two items of the number of a pair.
 CREATE OR REPLACE MACRO srsql.pair_item(key_no) AS key_no >> 31;
+-- What:    the second of them.
 CREATE OR REPLACE MACRO srsql.pair_other(key_no) AS key_no & 2147483647;
 
 -- What:    the cells of pairs, with whether they pass R2: at least k units, both items known at the
