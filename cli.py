@@ -707,6 +707,31 @@ def doctor(folder: Path, as_json: bool) -> None:
 
 
 @cli.command()
+@click.option(
+    "--public",
+    is_flag=True,
+    help="Print one file of plain SQL, with which published artifacts are audited without srsql.",
+)
+@json_option
+def macros(public: bool, as_json: bool) -> None:
+    """The macros that people call in any DuckDB client, or the file for an auditor without srsql.
+
+    The auditor needs DuckDB, this file, and the folders of the artifacts: the file says how.
+    """
+    from srsql.engine.console import forms
+    from srsql.engine.console import macros as show_macros
+    from srsql.engine.store.printed import public_file
+
+    if not public:
+        found = show_macros.public_macros()
+        show(found, as_json, show_macros.macro_parts(found))
+    elif as_json:
+        show({"sql": public_file()}, as_json, ())
+    else:
+        forms.asked().put([public_file()])
+
+
+@cli.command()
 @given_by("console.study", "synth_options")
 @json_option
 def synth(
