@@ -175,9 +175,11 @@ SET VARIABLE srsql_fault = (
         SELECT p.folder || ' has a manifest without the columns of ' || b.name
         FROM srsql_internal.published AS p
         INNER JOIN bounds AS b ON p.release_id = b.release_id
-        WHERE (b.kind, b.low, b.high, b.node) NOT IN (
-            ('numeric', 1, 1, 0), ('categorical', 0, 0, 1)
-        )
+        WHERE
+            p.report_table IS NOT NULL
+            AND (b.kind, b.low, b.high, b.node) NOT IN (
+                ('numeric', 1, 1, 0), ('categorical', 0, 0, 1)
+            )
         UNION ALL
         SELECT p.folder || ' has a manifest without the case id of ' || i.table_name
         FROM srsql_internal.published AS p
