@@ -707,28 +707,13 @@ def doctor(folder: Path, as_json: bool) -> None:
 
 
 @cli.command()
-@click.option(
-    "--public",
-    is_flag=True,
-    help="Print one file of plain SQL, with which published artifacts are audited without srsql.",
-)
+@click.option("--public", is_flag=True, help="Print the file with which artifacts are audited.")
 @json_option
 def macros(public: bool, as_json: bool) -> None:
-    """The macros that people call in any DuckDB client, or the file for an auditor without srsql.
-
-    The auditor needs DuckDB, this file, and the folders of the artifacts: the file says how.
-    """
-    from srsql.engine.console import forms
+    """The macros that people call, or the file of SQL for an auditor who has no srsql."""
     from srsql.engine.console import macros as show_macros
-    from srsql.engine.store.printed import public_file
 
-    if not public:
-        found = show_macros.public_macros()
-        show(found, as_json, show_macros.macro_parts(found))
-    elif as_json:
-        show({"sql": public_file()}, as_json, ())
-    else:
-        forms.asked().put([public_file()])
+    show_macros.answer(public=public, as_json=as_json)
 
 
 @cli.command()

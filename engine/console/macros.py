@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from srsql.engine.console import Parts, Table
+from srsql.engine.console import Parts, Table, forms, show
+from srsql.engine.store.definitions import described
+from srsql.engine.store.printed import public_file
 
 
-def public_macros() -> dict[str, list[dict[str, str]]]:
-    """The macros of a warehouse that people call."""
-    from srsql.engine.store.definitions import described
+def answer(*, public: bool, as_json: bool) -> None:
+    """Print the file for auditors as it is, or the macros of a warehouse that people call."""
+    if not public:
+        found = {f"{m.schema}.{m.name}": m.what for m in described() if m.public and m.is_macro}
+        show({"macros": found}, as_json, _parts(found))
+    elif as_json:
+        show({"sql": public_file()}, as_json, ())
+    else:
+        forms.asked().put([public_file()])
 
-    found = [each for each in described() if each.public and each.kind.startswith("MACRO")]
-    return {
-        "macros": [{"macro": f"{each.schema}.{each.name}", "what": each.what} for each in found]
-    }
 
-
-def macro_parts(found: dict[str, list[dict[str, str]]]) -> Parts:
+def _parts(found: dict[str, str]) -> Parts:
     """How to read the arguments, and the macros."""
     yield "in a DuckDB client on the warehouse: FROM srsql.help() tells the arguments, too"
-    rows = [[each["macro"], each["what"]] for each in found["macros"]]
-    yield Table("macros that people call", ("macro", "what it gives"), rows)
+    yield Table("macros that people call", ("macro", "what it gives"), list(found.items()))

@@ -38,6 +38,9 @@ HEAD = """\
 -- FROM srsql.help(). Files are opened in these folders alone: manifest.json, the tables that it
 -- names, value-thresholds.csv and value-hierarchies.csv. Other artifacts: begin with a new client.
 
+-- One transaction: a client that goes on after an error has nothing to audit.
+BEGIN TRANSACTION;
+
 CREATE SCHEMA srsql;
 CREATE SCHEMA {internal};
 """
@@ -75,7 +78,7 @@ def public_file() -> str:
         for each in (*described(), *untold)
         if f"{each.schema}.{each.name}" in names or each in untold
     ]
-    return "\n".join([*parts, "".join(comments)])
+    return "\n".join([*parts, "".join(comments), "COMMIT;\n"])
 
 
 def _needed() -> list[Definition]:

@@ -344,6 +344,19 @@ def test_folders_that_are_missing_or_name_a_period_twice_are_refused(published: 
     assert "2011Q1 of series main is there twice" in audited(twice, "FROM srsql.audit()")[0]
 
 
+def test_a_client_that_goes_on_after_a_fault_has_nothing_to_audit(published: Published) -> None:
+    twice = [str(published.each("csv")[0]), str(published.each("parquet")[0])]
+    each = [statement.query for statement in duckdb.extract_statements(public_file())]
+    first, *found, last = answers(
+        ":memory:", [f"SET VARIABLE artifacts = {twice}", *each, "FROM srsql.audit()"]
+    )
+    assert first == []
+    (fault,) = [told for told in found if "is there twice" in told]
+    assert all("aborted" in told for told in found[found.index(fault) + 1 : -1])
+    assert "srsql" in last
+    assert "not exist" in last
+
+
 def test_a_client_with_a_catalog_of_its_own_is_left_alone() -> None:
     (told,) = answers(":memory:", ["CREATE SCHEMA srsql", public_file()])[1:]
     assert "already exists" in told
@@ -364,5 +377,6 @@ def test_the_command_prints_the_file_and_lists_the_macros(tmp_path: Path) -> Non
     assert answer.code == 0
     assert (tmp_path / "audit.sql").read_text(encoding="utf-8") == public_file()
     listed = srsql("macros", "--json").json["macros"]
-    assert {"srsql.audit", "srsql.signals"} <= {each["macro"] for each in listed}
-    assert all(each["what"] for each in listed)
+    assert {"srsql.audit", "srsql.signals"} <= listed.keys()
+    assert all(listed.values())
+    assert "srsql.danger" in srsql("macros").out

@@ -97,7 +97,7 @@ SELECT
     1 AS weight_scale,
     p.folder AS schema_name,
     NULL AS ingestion_id,
-    '{}' AS private_manifest
+    p.part AS private_manifest
 FROM srsql_internal.published AS p;
 
 INSERT INTO srsql.defended_attack

@@ -137,12 +137,6 @@ SET VARIABLE srsql_fault = (
         WHERE (p.part ->> '$.terms') IS NOT NULL
         UNION ALL
         SELECT
-            p.quarter || ' has several sets of quasi-identifiers (' || p.folder
-            || '): use srsql verify'
-        FROM srsql_internal.published AS p
-        WHERE (p.part ->> '$.qid_sets') IS NOT NULL
-        UNION ALL
-        SELECT
             p.folder || ' was published by another version of srsql: print the macros with that one'
         FROM srsql_internal.published AS p
         WHERE coalesce((p.part ->> '$.artifact_version')::INTEGER, 0) NOT BETWEEN 1 AND 5
