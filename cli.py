@@ -705,6 +705,16 @@ def doctor(folder: Path, as_json: bool) -> None:
 
 
 @cli.command()
+@click.option("--public", is_flag=True, help="Print the file with which artifacts are audited.")
+@json_option
+def macros(public: bool, as_json: bool) -> None:
+    """The macros that people call, or the file of SQL for an auditor who has no srsql."""
+    from srsql.engine.console import macros as show_macros
+
+    show_macros.answer(public=public, as_json=as_json)
+
+
+@cli.command()
 @given_by("console.study", "synth_options")
 @json_option
 def synth(

@@ -28,7 +28,7 @@ TABLE = "\n## {title}\n\n| macro | what it gives | needs |\n| --- | --- | --- |\
 
 def page() -> str:
     """The text of the page."""
-    macros = [each for each in described() if each.kind.startswith("MACRO")]
+    macros = [each for each in described() if each.is_macro]
     public = [each for each in macros if each.public]
     helpers = [each for each in macros if not each.public]
     python = sum(bool(each.kernels) for each in helpers)

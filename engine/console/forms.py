@@ -145,6 +145,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "srsql verify out/2011Q3 out/2011Q4 --public-key key.pem",
         "srsql verify --page verifier.html",
     ),
+    "macros": ("srsql macros", "srsql macros --public --out audit.sql"),
     "import-release": (
         "srsql import-release released.csv --quarter 2011Q4 --dataset other.toml",
         "srsql import-release released.csv --quarter 2011Q4 --originals raw.csv --series other",

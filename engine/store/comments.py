@@ -45,6 +45,11 @@ class Told:
     """Kernels that it calls, by whatever macros."""
 
     @property
+    def is_macro(self) -> bool:
+        """Whether it is called."""
+        return self.kind.startswith("MACRO")
+
+    @property
     def public(self) -> bool:
         """Whether people call it, or read it."""
         if self.kind in ("VIEW", "TABLE"):

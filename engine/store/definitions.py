@@ -133,7 +133,7 @@ def _define(
         for schema in ("srsql", INTERNAL):
             con.execute(f"CREATE SCHEMA IF NOT EXISTS {dotted(database, schema)}")
         con.execute("SET search_path = ?", [f"{dotted(database, 'srsql')},system.main"])
-        for file in _definition_files():
+        for file in definition_files():
             for definition in _parsed(*file):
                 con.execute(definition)
         con.execute(_comments())
@@ -247,7 +247,7 @@ def _due_definitions(fingerprint: str) -> Definitions:
 def definitions() -> str:
     """A digest of the statements that make the catalog and the macros, and of what comments them:
     to read the comments off takes longer than all the rest."""
-    made = [macro_text(*file) for file in _definition_files()]
+    made = [macro_text(*file) for file in definition_files()]
     text = "\n".join([*made, source(comments.__package__, "comments.py")])
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -262,7 +262,7 @@ def _parsed(package: str, file: str) -> tuple[duckdb.Statement, ...]:
 @cache
 def described() -> tuple[Told, ...]:
     """What is told of each table, view and macro of a warehouse."""
-    return tuple(told((file, macro_text(package, file)) for package, file in _definition_files()))
+    return tuple(told((file, macro_text(package, file)) for package, file in definition_files()))
 
 
 def _comments() -> str:
@@ -270,7 +270,8 @@ def _comments() -> str:
     return ";\n".join(each.statement for each in described())
 
 
-def _definition_files() -> list[tuple[str, str]]:
+def definition_files() -> list[tuple[str, str]]:
+    """Package and name of every file of definitions, in the order of installation."""
     from srsql.sql_macros import MACRO_FILES
 
     files = [("srsql.schemas", file) for file in CATALOG_FILES]

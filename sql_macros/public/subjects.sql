@@ -301,7 +301,7 @@ SELECT
             END,
             CASE
                 WHEN w.qid_sets IS NOT NULL
-                    THEN 'it has several sets of quasi-identifiers: use srsql audit'
+                    THEN 'it has several sets of quasi-identifiers: use srsql audit or verify'
             END
         ],
         LAMBDA text: text IS NOT NULL

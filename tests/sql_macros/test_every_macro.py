@@ -54,7 +54,8 @@ def test_the_macros_that_are_listed_here_are_those_that_are_installed(sql: Any) 
         "WHERE f.schema_name IN ('srsql', 'srsql_internal') "
         "AND f.function_type IN ('macro', 'table_macro')"
     )
-    assert {name for (name,) in rows} == created().keys()
+    printed = {name for name, file in created().items() if file.parent.name == "auditor"}
+    assert {name for (name,) in rows} == created().keys() - printed
 
 
 def test_every_macro_has_an_oracle_or_a_reason_why_not() -> None:
