@@ -243,7 +243,9 @@ def test_the_engine_calls_no_macro_with_defaults() -> None:
     assert len(public) > 10
     call = re.compile(rf"\bsrsql\.({'|'.join(public)})\(")
     root = Path(package.__file__).parent
+    console = root / "engine" / "console"  # it tells of them, and runs no SQL
     files = [*root.glob("engine/**/*.py"), *root.glob("sql_macros/**/*.sql")]
+    files = [file for file in files if not file.is_relative_to(console)]
     calls = {
         str(file.relative_to(root)) for file in files
         if any(not line.lstrip().startswith(("--", "#")) and call.search(line)
