@@ -49,6 +49,12 @@ def as_int64(value: int) -> int:
     return int(np.int64(value))
 
 
+@njit(inline="always")
+def row_of(values: Ints, at: int) -> Ints:
+    """``values[at]``, which has a dimension less."""
+    return values[at]
+
+
 def boxes_by_case(
     structs: pa.StructArray, cases: Ints, positions: Ints, known: Ints | None = None
 ) -> tuple[Ints, Ints]:

@@ -7,12 +7,16 @@ the names that it finds are others.
 
 Compiled integers wrap around, and so do those of numpy, which warns of it: not here, where it is
 meant.
+
+Leaf kernels read and write single numbers, which arrays give out as objects of numpy that take
+several times as long to count with as Python's own. So they get each array as a ``memoryview`` of
+the same numbers: whoever calls a leaf and is none hands it over (``_viewed``).
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from threading import RLock
@@ -23,12 +27,15 @@ from typing import Any
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from srsql.udfs.exact_search import as_int64
+from srsql.udfs.exact_search import as_int64, row_of
 
-_NAMES: dict[str, dict[str, Any]] = {}
-"""By module, what its twin calls what."""
-_TWINS: dict[FunctionType, Any] = {}
-"""By the function that it is made from."""
+_NAMES: dict[tuple[str, bool], dict[str, Any]] = {}
+"""By module, what its twin calls what; and what leaves call it, which hold views already."""
+_TWINS: dict[tuple[FunctionType, bool], Any] = {}
+"""By the function that it is made from, and whether a leaf calls it."""
+_FORMED: dict[int, tuple[Any, Any]] = {}
+"""By its identity a tuple of arrays or of views, which is kept so that no other one gets that, and
+the same in the other form."""
 
 
 def interpreted(name: str) -> Any:
@@ -38,7 +45,7 @@ def interpreted(name: str) -> Any:
         name: of the module.
     """
     with _ONE_AT_A_TIME:
-        return SimpleNamespace(**_names_of(import_module(name)))
+        return SimpleNamespace(**_names_of(import_module(name), within_leaf=False))
 
 
 @contextmanager
@@ -53,30 +60,42 @@ def limited_to(seconds: float) -> Iterator[None]:
         yield
     finally:
         _UNTIL[0] = float("inf")
+        _FORMED.clear()
 
 
 class TookLongError(Exception):
     """What is interpreted takes longer than it may."""
 
 
-def _names_of(module: ModuleType) -> dict[str, Any]:
+def _names_of(module: ModuleType, *, within_leaf: bool) -> dict[str, Any]:
     """What the functions of a twin find by which name."""
-    found = _NAMES.get(module.__name__)
+    key = module.__name__, within_leaf
+    found = _NAMES.get(key)
     if found is None:
-        found = _NAMES[module.__name__] = dict(vars(module))  # known first: names go in circles
-        found |= {name: _twin(value) for name, value in vars(module).items()}
+        found = _NAMES[key] = dict(vars(module))  # known first: names go in circles
+        found |= {name: _twin(value, within_leaf) for name, value in vars(module).items()}
     return found
 
 
-def _twin(value: Any) -> Any:
+def _twin(value: Any, within_leaf: bool) -> Any:
     """What stands for a value of a module: of functions of ours one that calls no kernel."""
     function = value.py_func if isinstance(value, Dispatcher) else value
     if not isinstance(function, FunctionType) or not _is_ours(function):
         return value
-    names = _names_of(sys.modules[function.__module__])
-    if function not in _TWINS:
-        _TWINS[function] = _made(function, names)
-    return _TWINS[function]
+    if function is _AS_INT64:
+        return _counted
+    key = function, within_leaf
+    if key not in _TWINS:
+        options = value.targetoptions if isinstance(value, Dispatcher) else {}
+        inline = options.get("inline") == "always"  # part of its caller
+        inner = within_leaf if inline else options.get("_nrt") is False
+        made = _made(
+            function, _names_of(sys.modules[function.__module__], within_leaf=inner), inner
+        )
+        if inner != within_leaf:
+            made = _called_with(_viewed if inner else _array_of, made)
+        _TWINS.setdefault(key, made)
+    return _TWINS[key]
 
 
 def _is_ours(function: FunctionType) -> bool:
@@ -87,14 +106,55 @@ def _is_ours(function: FunctionType) -> bool:
     )
 
 
-def _made(function: FunctionType, names: dict[str, Any]) -> Any:
-    if function is _AS_INT64:
-        return _counted
+def _made(function: FunctionType, names: dict[str, Any], within_leaf: bool) -> Any:
+    if function is _ROW_OF and within_leaf:
+        return _viewed_row_of
     made = FunctionType(
         function.__code__, names, function.__name__, function.__defaults__, function.__closure__
     )
     made.__kwdefaults__ = function.__kwdefaults__
     return _WRAPPING(made) if "uint64" in function.__code__.co_names else made
+
+
+def _called_with(form: Callable[[Any], Any], function: Any) -> Any:
+    """The function for whoever has arrays in another form."""
+
+    def called(*given: Any) -> Any:
+        return function(*map(form, given))
+
+    return called
+
+
+def _viewed(given: Any) -> Any:
+    """The same numbers: of an array a view, of a tuple one of views, of one of numpy's Python's."""
+    if isinstance(given, np.ndarray):
+        return memoryview(given)
+    if isinstance(given, np.generic):
+        return given.item()
+    return _each_part(_viewed, given) if isinstance(given, tuple) else given
+
+
+def _array_of(given: Any) -> Any:
+    """The same numbers: of a view an array, of a tuple one of arrays."""
+    if isinstance(given, memoryview):
+        return np.asarray(given)
+    return _each_part(_array_of, given) if isinstance(given, tuple) else given
+
+
+def _each_part(form: Callable[[Any], Any], given: Any) -> Any:
+    """A tuple whose parts have that form; the same one whenever it is asked for."""
+    known = _FORMED.get(id(given))
+    if known is None:
+        parts = [form(part) for part in given]
+        made = type(given)(*parts) if hasattr(given, "_fields") else tuple(parts)
+        known = _FORMED[id(given)] = given, made
+        _FORMED[id(made)] = made, given
+    return known[1]
+
+
+def _viewed_row_of(values: memoryview, at: int) -> memoryview:
+    """``row_of``: a view of several dimensions gives out single numbers alone."""
+    return memoryview(np.asarray(values)[at])
 
 
 def _counted(value: Any) -> int:
@@ -109,5 +169,5 @@ _UNTIL, _CALLS = [float("inf")], [0]
 _LOOKED_AT = 1024
 """Calls after which time is looked at: about a millisecond."""
 _WRAPPING = np.errstate(over="ignore")
-_AS_INT64 = getattr(as_int64, "py_func", as_int64)
+_AS_INT64, _ROW_OF = (getattr(each, "py_func", each) for each in (as_int64, row_of))
 _ONE_AT_A_TIME = RLock()

@@ -33,7 +33,7 @@ Made = TypeVar("Made")
 
 INTERPRETED = {"srsql.udfs.grouping.greedy": 5_000, "srsql.udfs.grouping.refine": 5_000}
 """Kernels, by name -> cases up to which they are interpreted rather than waited for. Of 2,500 cases
-of the demo that takes 1 s and 5 s; compiling takes 40 s and more each, whatever it is for."""
+of the demo that takes 1 s and 3 s; compiling takes 40 s and more each, whatever it is for."""
 SECONDS = 20.0
 """Processor time of this process that interpreting may take; then it is given up for what is
 compiled meanwhile. Cases of which no two are alike take ten times as long as those of the demo."""

@@ -8,7 +8,7 @@ import warnings
 from importlib import import_module
 from inspect import getmembers, isclass, isfunction
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -77,7 +77,7 @@ def test_words_wrap_around_as_compiled_ones_do_without_a_warning(word: int) -> N
 
 def problem(draw: Any) -> tuple[Any, ...]:
     """Cases with two numbers and a category, boxes and terms as they come, far ends among them."""
-    n, seed = draw(st.integers(6, 40)), draw(st.integers(0, 2**32 - 1))
+    n, seed = draw(st.integers(6, 40) | st.just(250)), draw(st.integers(0, 2**32 - 1))
     of = np.random.default_rng(seed)
     span = draw(st.sampled_from([3, 100, 2**31]))
     low = of.integers(0, span, (n, 3))
@@ -107,7 +107,11 @@ def problem(draw: Any) -> tuple[Any, ...]:
 def test_greedy_and_refined_groups_are_the_same_interpreted(data: st.DataObject) -> None:
     *given_to, first, bounding = problem(data.draw)
     group = greedy.group_cases(*given_to, first, bounding)
-    standing = refine.Standing(np.full(len(group), 7), group.astype(np.int64), "fast")
+    known, start = np.full(len(group), 7), group.astype(np.int64)
+    if data.draw(st.booleans()):  # no group yet, of cases that do not know all QIDs
+        known, start = np.arange(len(group)) * 5 % 8, np.full(len(group), -1)
+    effort = data.draw(st.sampled_from(get_args(refine.Refinement)))
+    standing = refine.Standing(known, start, effort)
     refined = groups_or_refusal(refine, given_to, bounding, standing)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

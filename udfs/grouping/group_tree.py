@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs.columns import Ints
 from srsql.udfs.compiled import leaf, njit
-from srsql.udfs.exact_search import BoxTree, Waiting, as_int64, hull_loss, new_waiting
+from srsql.udfs.exact_search import BoxTree, Waiting, as_int64, hull_loss, new_waiting, row_of
 from srsql.udfs.grouping.cells import NONE
 from srsql.udfs.grouping.privacy_risk import VIEWS, update_group
 from srsql.udfs.grouping_problem import GroupingProblem, Losses
@@ -96,7 +96,7 @@ def new_groups(problem: GroupingProblem, group: NDArray[np.int32], count: int) -
         if group[r] >= 0:
             _enter(r, as_int64(group[r]), problem, groups, False)
     for g in range(count):
-        groups.loss[g] = region_loss(groups.low[g], groups.high[g], problem.losses)
+        groups.loss[g] = region_loss(row_of(groups.low, g), row_of(groups.high, g), problem.losses)
     return made
 
 
@@ -115,7 +115,7 @@ def join(
     """
     group[r] = g
     _enter(r, g, problem, groups, True)
-    groups.loss[g] = region_loss(groups.low[g], groups.high[g], problem.losses)
+    groups.loss[g] = region_loss(row_of(groups.low, g), row_of(groups.high, g), problem.losses)
 
 
 @leaf()
@@ -125,7 +125,7 @@ def _enter(r: int, g: int, problem: GroupingProblem, groups: Groups, remaining: 
     groups.head[g] = r
     groups.size[g] += 1
     groups.carriers[g] += problem.carrier[r]
-    update_group(groups.state[g], problem.kind[r], remaining)
+    update_group(row_of(groups.state, g), problem.kind[r], remaining)
     for i in range(problem.low.shape[1]):
         groups.low[g, i] = min(groups.low[g, i], problem.low[r, i])
         groups.high[g, i] = max(groups.high[g, i], problem.high[r, i])
@@ -193,9 +193,10 @@ def refresh_group_bounds(
         bounds: what the nodes know; changed.
     """
     d, ends = groups.low.shape[1], bounds.ends
-    ends.low_min[node], ends.low_max[node] = NONE, -NONE
-    ends.high_min[node], ends.high_max[node] = NONE, -NONE
-    ends.loss_max[node] = 0
+    for i in range(d):
+        ends.low_min[node, i], ends.low_max[node, i] = NONE, -NONE
+        ends.high_min[node, i], ends.high_max[node, i] = NONE, -NONE
+        ends.loss_max[node, i] = 0
     ends.size_min[node] = ends.loss_min[node] = bounds.least[node] = NONE
     bounds.carriers_max[node] = 0
     bounds.full[node] = -1

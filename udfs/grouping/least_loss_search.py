@@ -9,7 +9,7 @@ import numpy as np
 
 from srsql.udfs.columns import Ints
 from srsql.udfs.compiled import leaf, njit
-from srsql.udfs.exact_search import BoxTree, as_int64, exact_order, hull_loss, near
+from srsql.udfs.exact_search import BoxTree, as_int64, exact_order, hull_loss, near, row_of
 from srsql.udfs.grouping.cells import NONE, CellBounds, Cells
 from srsql.udfs.grouping.privacy_risk import cannot_win, mask_risk, privacy_risk, risk_fractions
 from srsql.udfs.grouping_problem import Losses, Terms
@@ -119,7 +119,9 @@ def least_loss_case(
         return best
     node_stack, loss_stack = bounds.waiting.node, bounds.waiting.bound
     node_stack[0] = 0
-    loss_stack[0] = added_loss(low, high, size, loss, bounds.low_max[0], bounds.high_min[0], losses)
+    loss_stack[0] = added_loss(
+        low, high, size, loss, row_of(bounds.low_max, 0), row_of(bounds.high_min, 0), losses
+    )
     top = 1
     while top > 0:
         top -= 1
@@ -135,11 +137,23 @@ def least_loss_case(
             left_loss = right_loss = NONE
             if bounds.kinds[left] & kinds:
                 left_loss = added_loss(
-                    low, high, size, loss, bounds.low_max[left], bounds.high_min[left], losses
+                    low,
+                    high,
+                    size,
+                    loss,
+                    row_of(bounds.low_max, left),
+                    row_of(bounds.high_min, left),
+                    losses,
                 )
             if bounds.kinds[right] & kinds:
                 right_loss = added_loss(
-                    low, high, size, loss, bounds.low_max[right], bounds.high_min[right], losses
+                    low,
+                    high,
+                    size,
+                    loss,
+                    row_of(bounds.low_max, right),
+                    row_of(bounds.high_min, right),
+                    losses,
                 )
             if _comes_first(right, right_loss, left, left_loss, bounds):
                 left, right = right, left
@@ -156,7 +170,9 @@ def least_loss_case(
             r = as_int64(cells.head[cell])
             if r < 0 or kinds >> cells.kind[cell] & 1 == 0:
                 continue
-            cell_loss = added_loss(low, high, size, loss, cells.low[cell], cells.high[cell], losses)
+            cell_loss = added_loss(
+                low, high, size, loss, row_of(cells.low, cell), row_of(cells.high, cell), losses
+            )
             if cannot_win(
                 cell_loss, cells.base_risk[cell], r, best, best_loss, best_risk, best_plain
             ):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from srsql.udfs.columns import Ints
 from srsql.udfs.compiled import leaf, njit
-from srsql.udfs.exact_search import as_int64, warm_up_boxes
+from srsql.udfs.exact_search import as_int64, row_of, warm_up_boxes
 from srsql.udfs.grouping.feasibility import largest_sum
 from srsql.udfs.grouping.group_tree import region_loss
 from srsql.udfs.grouping.least_loss_search import added_loss
@@ -175,7 +175,7 @@ def _enter(
     """Count a case in a group, and extend its region."""
     groups.size[g] += 1
     groups.carriers[g] += carrier[r]
-    update_group(groups.state[g], kind[r], False)
+    update_group(row_of(groups.state, g), kind[r], False)
     for i in range(low.shape[1]):
         groups.low[g, i] = min(groups.low[g, i], low[r, i])
         groups.high[g, i] = max(groups.high[g, i], high[r, i])
@@ -239,10 +239,16 @@ def _best_group(
     for g in range(len(fewest)):
         if fewest[g] == FAR or (best >= 0 and fewest[g] > fewest[best]):
             continue
-        if not judge_alpha_bounding(groups.state[g], kind, False, limits[0], limits[1]):
+        if not judge_alpha_bounding(row_of(groups.state, g), kind, False, limits[0], limits[1]):
             continue
         loss = added_loss(
-            groups.low[g], groups.high[g], groups.size[g], groups.loss[g], low[r], high[r], losses
+            row_of(groups.low, g),
+            row_of(groups.high, g),
+            groups.size[g],
+            groups.loss[g],
+            row_of(low, r),
+            row_of(high, r),
+            losses,
         )
         if best < 0 or fewest[g] < fewest[best] or loss < best_loss:
             best, best_loss = g, loss

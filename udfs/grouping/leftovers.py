@@ -23,6 +23,7 @@ from srsql.udfs.exact_search import (
     exact_order,
     hull_loss,
     near,
+    row_of,
 )
 from srsql.udfs.grouping.cells import MASK_TERMS, NONE
 from srsql.udfs.grouping.group_tree import (
@@ -113,7 +114,10 @@ def _full_mask(g: int, groups: Groups, problem: GroupingProblem, sums: Ints) -> 
         eta = eta_at(s, groups.carriers[g] + 1, problem)
         if sums[g, b] >= eta and not problem.terms.unbounded[s]:
             mask |= 1 << b
-    refused = ~allowed_kinds(groups.state[g], True, problem.alpha_num, problem.alpha_den) & 0b11110
+    refused = (
+        ~allowed_kinds(row_of(groups.state, g), True, problem.alpha_num, problem.alpha_den)
+        & 0b11110
+    )
     return mask | refused << MASK_TERMS
 
 
@@ -123,7 +127,7 @@ def _best_group(
     bounds: GroupBounds, cache: RiskCache,
 ) -> int:  # fmt: skip
     """The group of least dIL' for case ``r``, or -1 where every dIL' is infinite (Lin, eq. (8))."""
-    terms, low, high = problem.terms, problem.low[r], problem.high[r]
+    terms, low, high = problem.terms, row_of(problem.low, r), row_of(problem.high, r)
     case_mask = 1 << (MASK_TERMS + int(problem.kind[r]))
     for j in range(terms.offsets[r], terms.offsets[r + 1]):
         b = terms.bit[terms.terms[j]]
@@ -194,14 +198,14 @@ def _better_group(
 ) -> tuple[int, int, float, bool]:  # fmt: skip
     """The better of the best group so far (or -1) and group ``g``, with its dIL and PR."""
     loss = added_loss(
-        groups.low[g], groups.high[g], groups.size[g], groups.loss[g],
-        problem.low[r], problem.high[r], problem.losses,
+        row_of(groups.low, g), row_of(groups.high, g), groups.size[g], groups.loss[g],
+        row_of(problem.low, r), row_of(problem.high, r), problem.losses,
     )  # fmt: skip
     floor = plain_at(r, groups.carriers[g] + problem.carrier[r], problem, cache)
     if cannot_win(loss, floor, g, best, best_loss, best_risk, best_plain):
         return best, best_loss, best_risk, best_plain
     if not judge_alpha_bounding(
-        groups.state[g], problem.kind[r], True, problem.alpha_num, problem.alpha_den
+        row_of(groups.state, g), problem.kind[r], True, problem.alpha_num, problem.alpha_den
     ):
         return best, best_loss, best_risk, best_plain
     risk, plain = risk_in(r, g, problem, groups, cache)
@@ -292,8 +296,8 @@ def _least_loss_group(r: int, problem: GroupingProblem, groups: Groups) -> int:
         if groups.size[g] == 0:
             continue
         loss = added_loss(
-            groups.low[g], groups.high[g], groups.size[g], groups.loss[g],
-            problem.low[r], problem.high[r], problem.losses,
+            row_of(groups.low, g), row_of(groups.high, g), groups.size[g], groups.loss[g],
+            row_of(problem.low, r), row_of(problem.high, r), problem.losses,
         )  # fmt: skip
         if loss < best_loss:
             best, best_loss = g, loss

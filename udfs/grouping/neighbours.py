@@ -20,6 +20,7 @@ from srsql.udfs.exact_search import (
     build_box_tree,
     hull_loss,
     new_waiting,
+    row_of,
 )
 from srsql.udfs.grouping.cells import NONE
 from srsql.udfs.grouping.group_tree import (
@@ -75,7 +76,7 @@ def losses_of(p: int, forest: Forest, losses: Losses) -> Losses:
     """The losses of the QIDs of tree ``p``, those of the others being 0."""
     return addressed(
         Losses(
-            forest.numeric[p], forest.weight[p],
+            row_of(forest.numeric, p), row_of(forest.weight, p),
             losses.start, losses.parent, losses.last, losses.height,
         )
     )  # fmt: skip
@@ -155,7 +156,7 @@ def _refresh_node(node: int, members: Members, forest: Forest) -> bool:
         for j in range(forest.begin[node], forest.end[node]):
             g = forest.order[j]
             if members.size[g] > 0:
-                loss = region_loss(members.low[g], members.high[g], losses)
+                loss = region_loss(row_of(members.low, g), row_of(members.high, g), losses)
                 size_min, loss_min = min(size_min, members.size[g]), min(loss_min, loss)
     else:
         size_min = min(ends.size_min[left], ends.size_min[right])
@@ -232,7 +233,8 @@ def best_join(
     Returns:
         The group and what it adds there; -1 where there is none.
     """
-    losses, low, high = members.problem.losses, members.problem.low[r], members.problem.high[r]
+    losses = members.problem.losses
+    low, high = row_of(members.problem.low, r), row_of(members.problem.high, r)
     best, best_added = as_int64(-1), limit
     shown_now = members.pattern[own] if own >= 0 else 0
     node_stack, bound_stack = forest.waiting.node, forest.waiting.bound
@@ -295,7 +297,7 @@ def nearest_groups(
     wanted = len(found)
     for at in range(wanted):
         found[at], added_of[at] = -1, NONE
-    low, high = members.problem.low[r], members.problem.high[r]
+    low, high = row_of(members.problem.low, r), row_of(members.problem.high, r)
     shown = losses_of(p, forest, members.problem.losses)
     node_stack, bound_stack = forest.waiting.node, forest.waiting.bound
     base = members.unit * bits(members.known[r] & ~forest.pattern[p])
