@@ -110,17 +110,23 @@ def wait_for_kernels(request: Request, made: Made) -> Tables:
 
 
 def bound_values(request: Request, made: Made) -> Tables:
-    """Bound every value, and have those give way that no grouping could keep."""
+    """Give every value its threshold."""
+    warehouse, term_key = made.current.warehouse, made.current.dataset.term_key
+    apply_theta(warehouse, request.theta, term_key)
+    check_called(warehouse, request.theta, term_key)
+    return handed_on(THRESHOLDS.writes)
+
+
+def make_room(request: Request, made: Made) -> Tables:
+    """Have the values give way that no grouping could keep."""
     current, warehouse, model = made.current, made.current.warehouse, request.model
-    apply_theta(warehouse, request.theta, current.dataset.term_key)
-    check_called(warehouse, request.theta, current.dataset.term_key)
     bounds = model.bound(current, made.weight_scale)
     made.infeasible = make_feasible(
         warehouse, made.rule, bounds, request.on_infeasible, made.suppression
     )
     k = k_effective(warehouse, bounds, model.k)
     made.grouping = Grouping(current, bounds, made.weight_scale, k, made.draw, made.suppression)
-    return handed_on(THRESHOLDS.writes)
+    return handed_on(FEASIBLE.writes)
 
 
 KERNELS = Stage(
@@ -131,10 +137,16 @@ KERNELS = Stage(
 )
 THRESHOLDS = Stage(
     "thresholds",
-    "Every value gets its threshold; values that no grouping could keep refuse the quarter, or "
-    "cases give way.",
+    "Every value gets its threshold.",
     bound_values,
+    reads="case_report case_term report_value term word",
+    writes="theta",
+)
+FEASIBLE = Stage(
+    "thresholds",
+    "Values that no grouping could keep refuse the quarter, or cases give way.",
+    make_room,
     reads="case_report case_term losable profile report_value role slot suggested "
-    "suppressed term withheld word",
-    writes="bound_term bound_theta held_value theta value",
+    "suppressed term theta withheld word",
+    writes="bound_term bound_theta held_value value",
 )
