@@ -37,7 +37,7 @@ from srsql.engine.store.statements import (
     union_all,
     with_rows,
 )
-from srsql.engine.terms.strata import (
+from srsql.engine.shapes.strata import (
     Cut,
     check_cuts,
     cuts_text,

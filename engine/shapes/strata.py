@@ -16,8 +16,10 @@ from typing import Any
 
 from sqlglot import exp
 
+from srsql.engine.catalog.layout import STRATUM
 from srsql.engine.errors import ReleaseError
-from srsql.engine.store.statements import column
+from srsql.engine.store.statements import column, table
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.outside import read_text, toml_of
 
@@ -49,9 +51,15 @@ class Cut:
         """What lies within, in words."""
         if self.value is not None:
             return self.value
-        if self.below is None:
-            return f"{self.low}+"
-        return f"under {self.below}" if self.low is None else f"{self.low} to under {self.below}"
+        low, below = (None if end is None else _plain(end) for end in (self.low, self.below))
+        if below is None:
+            return f"{low}+"
+        return f"under {below}" if low is None else f"{low} to under {below}"
+
+
+def _plain(number: Decimal) -> str:
+    """A number without zeros at its end."""
+    return format(number.normalize(), "f")
 
 
 @dataclass(frozen=True)
@@ -219,3 +227,16 @@ def _lies_within(dataset: Dataset, cut: Cut, alias: str) -> exp.Expr:
         below = exp.Literal.number(format(cut.below, "f"))
         ends.append(exp.LT(this=column(f"{cut.qid}_high", alias), expression=below))
     return exp.and_(*ends)
+
+
+def published_cuts(warehouse: Warehouse, schema: str) -> tuple[Cut, ...]:
+    """The cuts of the strata that a release publishes.
+
+    Args:
+        warehouse: may be read-only.
+        schema: of the release.
+    """
+    shown = [column(name, "s") for name in ("column", "value", "low", "below")]
+    rows = exp.select(*shown).from_(table(schema, STRATUM, alias="s"))
+    found = warehouse.rows(rows.where("s.inside").sql("duckdb"))
+    return tuple(dict.fromkeys(Cut(*row) for row in found))
