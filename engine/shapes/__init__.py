@@ -107,6 +107,8 @@ def _made(warehouse: Warehouse, release_id: int) -> Shape | None:
         return Foreign()
     if over_lattice(warehouse, release_id):
         return LatticeRows()
+    if warehouse.value(query("terms/count_tables", "release_counts"), asked):
+        return Counts()
     return DrawnValues() if perturbs else None
 
 

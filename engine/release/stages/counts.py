@@ -54,7 +54,7 @@ ITEMS_APART = Stage(
     "thresholds",
     "Where counts tell items, cases have none that a group would have to bound.",
     set_items_apart,
-    reads="case_term term theta",
+    reads="case_term role term theta",
     writes="item_theta",
     applies=with_counts,
 )

@@ -84,6 +84,12 @@ WHERE
         WHERE h.sensitive
     );
 
+-- name: release_counts
+-- Whether a release tells items as counts.
+SELECT count(*) > 0
+FROM srsql.release AS r
+WHERE r.release_id = $release_id AND (r.private_manifest ->> '$.table_k') IS NOT NULL;
+
 -- name: series_counts
 -- Whether some release of a series tells items as counts.
 SELECT count(*) > 0
