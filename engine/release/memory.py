@@ -50,7 +50,7 @@ from srsql.engine.release.request import (
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.count_tables import TABLES
-from srsql.engine.terms.parameters import DISASSOCIATE
+from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters
 from srsql.schemas import Dataset
 from srsql.schemas.outside import json_of
 

@@ -179,8 +179,8 @@ def _report_rows(dataset: Dataset, quarter: str, *, hides: bool) -> exp.Query:
 
 
 def _cluster_rows(dataset: Dataset, quarter: str) -> exp.Query:
-    """One row a case: its ids, its region and its cluster, if it has one; what else there is of a case, its number
-    of reports included, no row tells."""
+    """One row a case: its ids, its region and its cluster, if it has one; what else there is of a
+    case, its number of reports included, no row tells."""
     shown = [
         *_ids(dataset),
         exp.Literal.string(quarter).as_("quarter", quoted=True),

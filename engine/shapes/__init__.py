@@ -27,8 +27,8 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 __all__ = [
-    "Chunks", "Clusters", "Counts", "DrawnValues", "Foreign", "LatticeRows", "Regions", "Shape", "Telling",
-    "asked_shape", "catalog_shape", "need_cases", "release_shape", "series_dataset",
+    "Chunks", "Clusters", "Counts", "DrawnValues", "Foreign", "LatticeRows", "Regions", "Shape",
+    "Telling", "asked_shape", "catalog_shape", "need_cases", "release_shape", "series_dataset",
     "series_shape", "shape_of",
 ]  # fmt: skip
 

@@ -27,6 +27,15 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.thresholds import ThetaPolicy
 from srsql.engine.parameters import declared, option_name, parameter, read_fields
 from srsql.engine.parameters.takes import Names, Parsed, Whole
+from srsql.engine.shapes.strata import (
+    Cut,
+    check_cuts,
+    cuts_text,
+    leaf_of,
+    parse_cuts,
+    strata,
+    usual_cuts,
+)
 from srsql.engine.store.statements import (
     STORE,
     column,
@@ -36,15 +45,6 @@ from srsql.engine.store.statements import (
     temporary,
     union_all,
     with_rows,
-)
-from srsql.engine.shapes.strata import (
-    Cut,
-    check_cuts,
-    cuts_text,
-    leaf_of,
-    parse_cuts,
-    strata,
-    usual_cuts,
 )
 from srsql.schemas import Dataset
 

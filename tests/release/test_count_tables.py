@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ K = 3
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two quarters of which many cases are in both."""
     folder = tmp_path_factory.mktemp("counts")
-    synthesize(folder / "raw", quarter_range(Q1, Q2), 700, 5)
+    synthesize(folder / "raw", quarter_range(Q1, Q2), cases=700, seed=5)
     with Engine(folder / "w.duckdb") as engine:
         engine.ingest(sorted((folder / "raw").iterdir()))
     return folder / "w.duckdb"
@@ -72,9 +73,7 @@ def test_rows_show_a_region_and_no_item_and_nothing_else_has_an_id(released: Eng
         assert set(shown) == {
             "primaryid", "caseid", "quarter", "age_low", "age_high", "wt_low", "wt_high", "sex",
         }  # fmt: skip
-        cases, ids = released.sql(
-            f"SELECT count(*), count(DISTINCT caseid) FROM {schema}.demo"
-        ).fetchall()[0]
+        cases, ids = released.sql(f"SELECT count(*), count(DISTINCT caseid) FROM {schema}.demo")[0]
         assert cases == ids
 
 
@@ -89,9 +88,7 @@ def test_a_case_is_counted_in_its_first_release_alone(released: Engine) -> None:
     assert first & second, "some case is in both"
     assert counted(Q1) == len(first)
     assert counted(Q2) == len(second - first)
-    assert released.sql("SELECT sum(cases) FROM released.case_count").fetchall() == [
-        (len(first | second),)
-    ]
+    assert released.sql("SELECT sum(cases) FROM released.case_count") == [(len(first | second),)]
 
 
 def test_told_counts_are_those_of_the_oracle_over_published_regions(released: Engine) -> None:
@@ -111,7 +108,7 @@ def test_told_counts_are_those_of_the_oracle_over_published_regions(released: En
     original = {
         pseudonym: case
         for case, pseudonym in released.sql(
-            "SELECT id, pseudonym FROM srsql.id_pseudonym WHERE kind = 'case'"
+            "SELECT case_id, pseudonym::VARCHAR FROM srsql.id_pseudonym"
         )
     }
     held: dict[str, set[tuple[str, str]]] = {}
@@ -133,11 +130,11 @@ def test_told_counts_are_those_of_the_oracle_over_published_regions(released: En
         case = str(original[str(row["caseid"])])
         units.append((f"{sex}, {age}", frozenset(held.get(case, ()))))
     children: dict[str, tuple[str, ...]] = {}
-    for stratum, parent in released.sql(f"SELECT stratum, parent FROM release_{Q1.lower()}.stratum"):
+    for stratum, parent in released.sql(
+        f"SELECT stratum, parent FROM release_{Q1.lower()}.stratum"
+    ):
         if parent is not None:
             children[parent] = (*children.get(parent, ()), stratum)
-    from fractions import Fraction
-
     sensitive = {i: Fraction(2, 5) for _, items in units for i in items if i[0] != "drugname"}
     kinds = frozenset({frozenset({"drugname", "pt"}), frozenset({"drugname", "indi_pt"})})
     rules = Rules(K, sensitive, kinds)
@@ -162,9 +159,21 @@ def test_the_manifest_says_the_claim_word_for_word_and_lists_told_thresholds_alo
 @pytest.mark.parametrize(
     ("statement", "check"),
     [
-        ("UPDATE temp.main.srsql_pub_pair_count SET cases = 2 WHERE rowid = 0", "cells"),
-        ("UPDATE temp.main.srsql_pub_item_count SET cases = cases + 1 WHERE rowid = 0", "truth"),
-        ("DELETE FROM temp.main.srsql_pub_case_count WHERE rowid = 0", "theta"),
+        (
+            "UPDATE temp.main.srsql_pub_pair_count SET cases = 2 "
+            "WHERE rowid = (SELECT min(rowid) FROM temp.main.srsql_pub_pair_count)",
+            "cells",
+        ),
+        (
+            "UPDATE temp.main.srsql_pub_item_count SET cases = cases + 1 "
+            "WHERE rowid = (SELECT min(rowid) FROM temp.main.srsql_pub_item_count)",
+            "truth",
+        ),
+        (
+            "DELETE FROM temp.main.srsql_pub_case_count "
+            "WHERE rowid = (SELECT min(rowid) FROM temp.main.srsql_pub_case_count)",
+            "theta",
+        ),
         ("INSERT INTO temp.main.srsql_pub_case_count SELECT 'all', 900", "cells"),
         ("UPDATE temp.main.srsql_pub_case_count SET cases = 999999", "truth"),
     ],
@@ -216,21 +225,20 @@ def test_told_tables_are_not_made_twice_nor_revised_nor_published(
         released.release.make(Q2, **OPTIONS | {"model": "ms", "series": "m"}, supersede=True)
     with pytest.raises(PublishError, match="cannot check yet"):
         released.artifact.publish(Q1, tmp_path / "out")
-    (case,) = released.sql(
-        f"SELECT case_id FROM srsql.member LIMIT 1"
-    ).fetchall()[0]
+    (case,) = released.sql("SELECT case_id FROM srsql.member LIMIT 1")[0]
     before = told(released, Q1)
     released.steward.forget([case])
     assert told(released, Q1) == before
 
 
 def test_signals_read_told_counts_and_are_those_of_the_originals(released: Engine) -> None:
-    found = released.signals.find(every=True, quarter=Q1)
+    found = released.signals.find(every_pair=True, quarter=Q1)
     assert len(found.signals) > 20
     for signal in found.signals:
         ours, theirs = signal.released, signal.original
         if ours.a_lower != ours.a_upper:
-            assert ours.prr is None and ours.a_lower <= theirs.a <= ours.a_upper
+            assert ours.prr is None
+            assert ours.a_lower <= theirs.a <= ours.a_upper
         else:
             assert (ours.a, ours.b, ours.c, ours.d) == (theirs.a, theirs.b, theirs.c, theirs.d)
             assert (ours.prr, ours.ror, ours.ic) == (theirs.prr, theirs.ror, theirs.ic)

@@ -143,7 +143,7 @@ THRESHOLDS = Stage(
     writes="theta",
 )
 FEASIBLE = Stage(
-    "thresholds",
+    "feasibility",
     "Values that no grouping could keep refuse the quarter, or cases give way.",
     make_room,
     reads="case_report case_term losable profile report_value role slot suggested "

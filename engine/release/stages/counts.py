@@ -51,7 +51,7 @@ def with_counts(request: Request) -> bool:
 
 
 ITEMS_APART = Stage(
-    "thresholds",
+    "items apart",
     "Where counts tell items, cases have none that a group would have to bound.",
     set_items_apart,
     reads="case_term role term theta",
