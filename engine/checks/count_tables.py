@@ -135,9 +135,9 @@ def _load(evidence: Evidence) -> None:
         KNOWN: (known.sql("duckdb"), {}),
         KINDS: (query(TOPIC, "kinds"), {"pairs": paired.split(", ")}),
     }
-    for name, (rows, parameters) in made.items():
+    for name, (text, parameters) in made.items():
         evidence.once(
-            name, partial(release.warehouse.run, f"{CREATE} {name} AS {rows}", parameters)
+            name, partial(release.warehouse.run, f"{CREATE} {name} AS {text}", parameters)
         )
 
 

@@ -9,9 +9,13 @@ WHERE v.schema_name = $schema AND v.database_name = current_database();
 -- name: thresholds
 -- The thresholds of the values of the sensitive attributes that are counted: attribute, term,
 -- theta_num, theta_den.
-SELECT a.attribute, t.term, t.theta_num, t.theta_den
+WITH counted AS (
+    SELECT unnest($sensitive::VARCHAR[]) AS attribute
+)
+
+SELECT c.attribute, t.term, t.theta_num, t.theta_den
 FROM srsql.threshold AS t
-CROSS JOIN (SELECT unnest($sensitive::VARCHAR[]) AS attribute) AS a
+CROSS JOIN counted AS c
 WHERE t.release_id = $release;
 
 -- name: least_k
@@ -96,7 +100,9 @@ SELECT DISTINCT r.unit, p.stratum
 FROM placed AS p
 INNER JOIN temp.main.srsql_checked_row AS r ON p.row_no = r.row_no
 WHERE
-    p.stratum NOT IN (SELECT s.parent FROM temp.main.srsql_checked_tree AS s WHERE s.parent IS NOT NULL)
+    p.stratum NOT IN (
+        SELECT s.parent FROM temp.main.srsql_checked_tree AS s WHERE s.parent IS NOT NULL
+    )
     AND r.unit::VARCHAR NOT IN (SELECT e.case_id FROM earlier AS e);
 
 -- name: held
