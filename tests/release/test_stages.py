@@ -24,7 +24,7 @@ from srsql.engine.release.stages.stage import Made, Stage, Tables
 from srsql.engine.store.warehouse import Warehouse
 
 TITLES = ["cases", "history", "kernels (compiled on first use)", "thresholds", "grouping",
-          "regions", "terms", "catalog", "tables", "singling out", "views", "links", "checks",
+          "regions", "terms", "catalog", "tables", "counts", "singling out", "views", "links", "checks",
           "audit", "metrics"]  # fmt: skip
 TERMS = {"terms": "disassociate", "term_attributes": "pt"}
 BOUNDS = {"k": 4, "theta": "1/2", "on_infeasible": "withhold"}

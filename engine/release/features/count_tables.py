@@ -108,9 +108,12 @@ COUNTS = Feature(
             ASKED,
             "a dataset that declares several sets of quasi-identifiers",
             lambda at: at.wanted.tables is not None and bool(at.dataset.qid_set),
-            f"dataset {{dataset}} declares several sets of quasi-identifiers, with which {ASKED} "
-            "does not go: leave it out",
-            words=lambda at: {"dataset": at.dataset.name},
+            "dataset {dataset} declares several sets of quasi-identifiers ({sets}), with which "
+            f"{ASKED} does not go: leave it out",
+            words=lambda at: {
+                "dataset": at.dataset.name,
+                "sets": ", ".join(each.name for each in at.dataset.qid_set),
+            },
         ),
         Refusal(
             OnDataset,

@@ -14,6 +14,7 @@ from srsql.engine.release.request import Request
 from srsql.engine.release.stages.carrying import buckets_carrier
 from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
 from srsql.engine.store.statements import query
+from srsql.engine.terms.count_tables import take_items_off
 
 
 def merge_cases(request: Request, made: Made) -> Tables:
@@ -117,6 +118,12 @@ def bound_values(request: Request, made: Made) -> Tables:
     return handed_on(THRESHOLDS.writes)
 
 
+def set_items_apart(request: Request, made: Made) -> Tables:
+    """Take the items of cases off them, so that groups keep k and regions alone."""
+    take_items_off(made.current)
+    return handed_on(ITEMS_APART.writes)
+
+
 def make_room(request: Request, made: Made) -> Tables:
     """Have the values give way that no grouping could keep."""
     current, warehouse, model = made.current, made.current.warehouse, request.model
@@ -142,8 +149,16 @@ THRESHOLDS = Stage(
     reads="case_report case_term report_value term word",
     writes="theta",
 )
+ITEMS_APART = Stage(
+    "thresholds",
+    "Where counts tell items, cases have none that a group would have to bound.",
+    set_items_apart,
+    reads="term theta",
+    writes="item_theta",
+    applies=lambda request: request.tables is not None,
+)
 FEASIBLE = Stage(
-    "feasibility",
+    "thresholds",
     "Values that no grouping could keep refuse the quarter, or cases give way.",
     make_room,
     reads="case_report case_term losable profile report_value role slot suggested "

@@ -6,13 +6,7 @@ from srsql.engine.errors import LinkableError
 from srsql.engine.release.request import Request
 from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
 from srsql.engine.store.statements import query
-from srsql.engine.terms.count_tables import TOPIC, build_counts, make_counts, take_items_off
-
-
-def set_items_apart(request: Request, made: Made) -> Tables:
-    """Take the items of cases off them, so that groups keep k and regions alone."""
-    take_items_off(made.current)
-    return handed_on(ITEMS_APART.writes)
+from srsql.engine.terms.count_tables import TOPIC, build_counts, make_counts
 
 
 def count_items(request: Request, made: Made) -> Tables:
@@ -45,19 +39,6 @@ def need_new_units(request: Request, made: Made) -> Tables:
     return {}
 
 
-def with_counts(request: Request) -> bool:
-    """Whether counts are asked for."""
-    return request.tables is not None
-
-
-ITEMS_APART = Stage(
-    "items apart",
-    "Where counts tell items, cases have none that a group would have to bound.",
-    set_items_apart,
-    reads="case_term role term theta",
-    writes="item_theta",
-    applies=with_counts,
-)
 COUNTED = Stage(
     "counts",
     "Cases that no earlier release has are counted by stratum, item and pair of items.",
@@ -65,11 +46,11 @@ COUNTED = Stage(
     reads="case_report identity item_theta public_region role",
     writes="counted_item counted_kind counted_unit count_stratum held_item pub_case_count "
     "pub_item_count pub_pair_count pub_stratum told_count unit_item",
-    applies=with_counts,
+    applies=lambda request: request.tables is not None,
 )
 NEW_UNITS = Stage(
     "counts",
     "No other table that is out counts the same cases.",
     need_new_units,
-    applies=lambda request: with_counts(request) and not request.draft,
+    applies=lambda request: request.tables is not None and not request.draft,
 )

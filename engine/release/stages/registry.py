@@ -9,12 +9,13 @@ from srsql.engine.release.stages.cases import (
     CASES,
     FEASIBLE,
     HISTORY,
+    ITEMS_APART,
     KERNELS,
     LATE_WITHHELD,
     LOSABLE,
     THRESHOLDS,
 )
-from srsql.engine.release.stages.counts import COUNTED, ITEMS_APART, NEW_UNITS
+from srsql.engine.release.stages.counts import COUNTED, NEW_UNITS
 from srsql.engine.release.stages.grouping import CLUSTER_NEEDED, GROUP_NEEDED, GROUPING, RESTS
 from srsql.engine.release.stages.proofs import AUDIT, CHECKS, LINKS, METRICS, SHOWN, SINGLED_OUT
 from srsql.engine.release.stages.published import VIEWS

@@ -1,6 +1,6 @@
 -- Step: takes the values of cases apart from them, where counts tell them and no row does: groups
 --   have no value to bound. Their thresholds are kept for the counts.
--- Reads: role(is_ss), term(term_no, term), theta(term_no, theta_num, theta_den)
+-- Reads: term(term_no, term), theta(term_no, theta_num, theta_den)
 -- Writes: role, case_term, item_theta(term, theta_num, theta_den)
 -- Source: SPEC section 19.
 
