@@ -176,7 +176,9 @@ def make_tables(terms: str | None, given: Mapping[str, Any]) -> TableParameters 
     if terms != TABLES:
         for name, value in asked.items():
             if value:
-                raise ReleaseError(f"{option_name(name)} goes with --terms {TABLES}")
+                raise ReleaseError(
+                    f"{option_name(name)} goes with --terms {TABLES}: give that, or leave it out"
+                )
         return None
     return TableParameters(**{known[name].field: value for name, value in asked.items()})
 

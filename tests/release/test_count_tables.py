@@ -224,7 +224,7 @@ def test_told_tables_are_not_made_twice_nor_revised_nor_published(
         released.artifact.publish(Q1, tmp_path / "out")
     (case,) = released.sql("SELECT case_id FROM srsql.member LIMIT 1")[0]
     before = told(released, Q1)
-    released.steward.forget([case])
+    released.steward.forget([case], reason="asked for")
     assert told(released, Q1) == before
 
 
