@@ -106,6 +106,8 @@ class ReleaseFacts:
     """Periods that a case may wait at most for a group; None: none waits."""
     takes_in: bool = False
     """Cases that waited are among those of the release's period."""
+    table_k: int | None = None
+    """Units that a count has at least where counts tell items; None: they do not."""
     cumulative: bool = False
     """The dataset has a cumulative source, of which reports may come when their period is out."""
 
@@ -194,6 +196,9 @@ NODES = Applicability("generalized terms", lambda facts: facts.term_format == "n
 SOME_NODES = Applicability(
     "generalized terms, unless all are suppressed",
     lambda facts: facts.term_format == "nodes" and facts.generalized_terms,
+)
+COUNT_TABLES = Applicability(
+    "rows of cases whose items counts tell", lambda facts: facts.table_k is not None
 )
 STAYING = Applicability(
     "rows of cases of a model that withstands persistence",

@@ -99,6 +99,8 @@ class Dataset(Strict):
     cluster_columns: tuple[str, ...] = Field(default=(), exclude=True)
     """What a row shows of its cluster, where whole rows are taken apart: a case has one row, with
     its region and its cluster."""
+    counted: bool = Field(default=False, exclude=True)
+    """Counts tell the items of cases: a case has one row, with its region alone."""
     term_key: int = Field(default=TERM_KEY, exclude=True)
     """Version of the key by which terms are compared: 1 is the key of SPEC section 2, 0 the form of
     releases before it (visible text in upper case)."""
@@ -233,6 +235,12 @@ class Dataset(Strict):
             }
         )
 
+    def with_counts(self) -> Dataset:
+        """The same dataset where counts tell items, and the report table shows the ids and the
+        quasi-identifiers of cases alone."""
+        bare = tuple(t.model_copy(update={"publish": ()}) for t in self.tables)
+        return self.model_copy(update={"tables": bare, "rows": True, "counted": True})
+
     def with_columns(self, columns: Iterable[str]) -> Dataset:
         """The same dataset with optional columns published as well, given as ``table.column``.
 
@@ -326,8 +334,8 @@ class Dataset(Strict):
     @property
     def signal_rows(self) -> bool:
         """Whether rows of cases show what signals count; where whole rows are taken apart, clusters
-        do."""
-        return self.signals is not None and not self.cluster_columns
+        or counts do."""
+        return self.signals is not None and not (self.cluster_columns or self.counted)
 
     @property
     def reports_are_cases(self) -> bool:

@@ -221,6 +221,19 @@ SHAPES: dict[Literal["chunks", "nodes"], dict[str, tuple[str, ...]]] = {
 """By ``GroupingModel.term_format``."""
 
 
+STRATUM = "stratum"
+CASE_COUNT, ITEM_COUNT, PAIR_COUNT = "case_count", "item_count", "pair_count"
+
+
+COUNTS: dict[str, tuple[str, ...]] = {
+    STRATUM: (STRATUM, "parent", "column", "value", "low", "below", "inside"),
+    CASE_COUNT: (STRATUM, "cases"),
+    ITEM_COUNT: (STRATUM, "attribute", "term", "cases"),
+    PAIR_COUNT: (STRATUM, "attribute", "term", "other_attribute", "other_term", "cases"),
+}
+"""Released table of counts -> its columns, in the order of its rows."""
+
+
 def source_of(name: str) -> str:
     """The temporary table of a released one."""
     return f"srsql_pub_{name}"

@@ -60,6 +60,8 @@ class Asked:
     epsilon: Fraction | None = None
     calibration: str | None = None
     noise: str | None = None
+    table_k: int | None = None
+    """Units of a count, at least, where counts tell items."""
     suppresses: bool = False
     """Values may be suppressed, so that the catalog has to have whatever rows lack."""
     knowledge: frozenset[tuple[str, str]] | None = None
@@ -261,7 +263,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
     found = warehouse.rows(query(TOPIC, "facts"), {"release": release_id})[0]
     (
         model, lattice, drawn, attributes, knowledge, attacks, term_format, with_rows, clusters,
-        suppresses, max_delay, takes_in, cumulative, term_key, unit,
+        suppresses, max_delay, takes_in, table_k, cumulative, term_key, unit,
     ) = found  # fmt: skip
     bounds = frozenset(claims_of(warehouse, release_id)) or frozenset({"k", "theta"})
     return ReleaseFacts(
@@ -281,6 +283,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
         attacks=tuple(attacks),
         max_delay=max_delay,
         takes_in=takes_in,
+        table_k=table_k,
         cumulative=cumulative,
     )
 

@@ -24,6 +24,7 @@ from srsql.engine.checks import (
     series,
     whole_rows,
 )
+from srsql.engine.checks import count_tables as counts
 from srsql.engine.checks import released_rows as rows
 from srsql.engine.checks import term_chunks as chunks
 from srsql.engine.checks import term_nodes as nodes
@@ -354,6 +355,68 @@ CHECKS: tuple[Check[Evidence], ...] = (
         "Rows over a lattice charge every case of the quarter the whole of ε in the ledger, once.",
         "SPEC section 10",
         lattice.check_charges,
+    ),
+    Check(
+        "check_count_rows",
+        of.COUNT_TABLES,
+        "Rows of cases show ids and a region and nothing else, and no other table has such rows.",
+        "SPEC section 19, claim (a)",
+        counts.check_count_rows,
+        composed_by="count_tables.check_count_rows",
+    ),
+    Check(
+        "check_count_cells",
+        of.COUNT_TABLES,
+        "Every told count is of k cases or more, and the strata of a key have no case in common.",
+        "SPEC section 19, rules R2 and R5",
+        counts.check_count_cells,
+        of_making=True,
+    ),
+    Check(
+        "check_count_theta",
+        of.COUNT_TABLES,
+        "No told count is a larger share than a threshold allows, and an item is lacked by none or "
+        "by k cases.",
+        "SPEC section 19, rule R2",
+        counts.check_count_theta,
+        of_making=True,
+    ),
+    Check(
+        "check_count_bridges",
+        of.COUNT_TABLES,
+        "Two told partners of a sensitive item force it on no more of those who hold both than its "
+        "threshold allows, where their number is told.",
+        "SPEC section 19, rule G3",
+        partial(counts.check_count_bridges, measure="check_count_bridges"),
+        of_making=True,
+    ),
+    Check(
+        "count_bridges_not_shown",
+        of.COUNT_TABLES,
+        "Of how many such pairs of partners nothing told says how many hold both.",
+        "SPEC section 19, rule G3",
+        partial(counts.check_count_bridges, measure="count_bridges_not_shown"),
+        composed_by="srsql.check_count_bridges",
+        severity="is told",
+        of_making=True,
+    ),
+    Check(
+        "check_count_truth",
+        of.COUNT_TABLES,
+        "Every told count is that of the released cases that no earlier release of the series has, "
+        "in the stratum of their published region.",
+        "SPEC section 19, rules R1, R3 and R6",
+        counts.check_count_truth,
+        of_making=True,
+    ),
+    Check(
+        "check_count_ways_out",
+        of.COUNT_TABLES,
+        "What is told of an item and a sensitive one leaves a data set, published alike, in which "
+        "the threshold holds of the item's holders.",
+        "SPEC section 19, rules G1 and G2; decision 39",
+        counts.check_count_ways_out,
+        of_making=True,
     ),
     Check(
         "check_term_structure",

@@ -246,7 +246,7 @@ def check_manifest(evidence: Evidence) -> list[Measure]:
     """The thresholds that the public manifest tells."""
     manifest = table(evidence.release.schema, "manifest", alias="m").sql("duckdb")
     thresholds = f"(SELECT m.thresholds FROM {manifest})"
-    return evidence.ask("check_manifest", thresholds, _values(evidence))
+    return evidence.ask("check_manifest", thresholds, _told_values(evidence))
 
 
 def check_internal(evidence: Evidence) -> list[Measure]:
@@ -455,6 +455,15 @@ def _rows(evidence: Evidence) -> str:
 def _values(evidence: Evidence) -> str:
     """The sensitive terms of every released case, normalized anew, with their attributes."""
     return evidence.table(CASE_VALUES, lambda: _case_terms(evidence, "term"))
+
+
+def _told_values(evidence: Evidence) -> str:
+    """The terms that something released tells: rows of cases, or counts in their place."""
+    if evidence.facts.table_k is None:
+        return _values(evidence)
+    counts = table(evidence.release.schema, "item_count", alias="i")
+    told = exp.select(column("term", "i")).distinct().from_(counts)
+    return evidence.table("srsql_told_value", lambda: told)
 
 
 def _case_terms(evidence: Evidence, name: str, *, drugs: bool = False) -> exp.Query:

@@ -231,6 +231,16 @@ class _Reader(Telling[_Asked]):
             remarks=(*_of_hidden(hidden), *told_of_levels(warehouse, views.levels)),
         )
 
+    def by_counts(self) -> _Asked:
+        """A question over regions: items are told as counts."""
+        try:
+            return self.by_rows()
+        except QueryError as error:
+            raise QueryError(
+                f"{error}; items are told as counts: read case_count, item_count and pair_count of "
+                "the release, or ask 'srsql signals'"
+            ) from None
+
     def by_clusters(self) -> _Asked:
         """A question over whole rows that are taken apart."""
         warehouse = self.warehouse

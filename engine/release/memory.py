@@ -49,6 +49,7 @@ from srsql.engine.release.request import (
 )
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
+from srsql.engine.terms.count_tables import TABLES
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters
 from srsql.schemas import Dataset
 from srsql.schemas.outside import json_of
@@ -197,8 +198,8 @@ def _model_of(stored: Mapping[str, SeriesParameter]) -> GroupingModel:
 def _declarations(request: Request) -> dict[str, Parameter]:
     """What a series remembers of such a request: declarations by keyword."""
     found = {"model": MODEL, "terms": TERMS, **declared(type(request.model)), **declared(Request)}
-    if request.terms is not None:
-        found |= declared(DisassociationParameters)
+    for of in (request.terms, request.tables):
+        found |= declared(type(of)) if of is not None else {}
     return {keyword: told for keyword, told in found.items() if not told.of_run}
 
 
@@ -211,8 +212,10 @@ def _parameters(request: Request, asked: Mapping[str, Any]) -> Iterator[SeriesPa
             if request.terms is not None:
                 asked_for = SeriesParameter(keyword, DISASSOCIATE)
                 yield from request.model.shape.of_cases([asked_for], [])
+            elif request.tables is not None:
+                yield SeriesParameter(keyword, TABLES)
         else:
-            owners = (request.terms, request, request.model)
+            owners = (request.terms, request.tables, request, request.model)
             owner = next(o for o in owners if o is not None and keyword in declared(type(o)))
             value = getattr(owner, told.field)
             digest = _digest(told, value)

@@ -49,6 +49,7 @@ from srsql.engine.release.features.feature import Asked
 from srsql.engine.release.features.table import refuse
 from srsql.engine.shapes import asked_shape
 from srsql.engine.shapes.regions import Shape
+from srsql.engine.terms.count_tables import TABLES, TableParameters, make_tables
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters, make_terms
 from srsql.engine.workers.carriers import ADDRESSES, Carrier
 from srsql.schemas.dataset import TERM_KEY
@@ -65,8 +66,8 @@ MODEL = Parameter(
 )
 TERMS = Parameter(
     keyword="terms",
-    takes=OneOf((DISASSOCIATE,)),
-    help="Publish terms apart from ids, in clusters",
+    takes=OneOf((DISASSOCIATE, TABLES)),
+    help="Publish terms apart from ids, in clusters, or as tables of counts",
     weaker="different",
 )
 ORDER = (
@@ -183,6 +184,8 @@ class Request:
     )
     terms: DisassociationParameters | None = None
     """Which terms are told apart from records, and how."""
+    tables: TableParameters | None = None
+    """How counts tell the items of cases in the place of rows; None: they do not."""
     seed: int = parameter(
         factory=lambda: secrets.randbits(63),
         takes=Whole(),
@@ -307,7 +310,16 @@ class Request:
     @property
     def shape(self) -> Shape:
         """How the rows of the release tell the truth."""
-        return asked_shape(self.model.shape, taken_apart=self.takes_rows_apart)
+        return asked_shape(
+            self.model.shape,
+            taken_apart=self.takes_rows_apart,
+            counted=self.tables is not None,
+        )
+
+    @property
+    def one_row(self) -> bool:
+        """Whether a case has one row, whatever its reports are."""
+        return self.takes_rows_apart or self.tables is not None
 
     @property
     def takes_rows_apart(self) -> bool:
@@ -537,7 +549,7 @@ def release_options() -> dict[str, Option]:
     for declaration, models in _of_models():
         declarations.setdefault(declaration.keyword, []).append(Applied(declaration, models))
     declarations["terms"] = [Applied(TERMS)]
-    for of in (Request, DisassociationParameters):
+    for of in (Request, DisassociationParameters, TableParameters):
         for keyword, declaration in declared(of).items():
             declarations.setdefault(keyword, []).append(Applied(declaration))
     options = [Option(keyword, tuple(applied)) for keyword, applied in declarations.items()]
@@ -591,7 +603,9 @@ def make_request(quarter: str, options: Mapping[str, Any]) -> Request:
     terms = make_terms(
         kind, given, terms_only=MODELS[model].shape.tells_terms(asked=False), shared=of_models
     )
+    tables = make_tables(kind, given)
     of_terms = set(declared(DisassociationParameters)) - (of_models if terms is None else set())
+    of_terms |= set(declared(TableParameters))
     of_request = declared(Request)
     return Request(
         quarter=quarter,
@@ -599,6 +613,7 @@ def make_request(quarter: str, options: Mapping[str, Any]) -> Request:
             model, **{n: v for n, v in given.items() if n not in of_terms | set(of_request)}
         ),
         terms=terms,
+        tables=tables,
         **{of_request[name].field: value for name, value in given.items() if name in of_request},
     )
 

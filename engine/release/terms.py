@@ -251,7 +251,7 @@ def family_of(request: Request, terms: DisassociationParameters | None) -> str:
     show in one quarter what is taken apart in the next. ``terms``: with their attributes."""
     family = request.model.series_family()
     if terms is None:
-        return family
+        return f"{family}{request.shape.family}"
     return f"{family}, {request.shape.told_apart(terms.attributes)} disassociated"
 
 
@@ -269,7 +269,7 @@ def visible_part(dataset: Dataset, request: Request) -> Dataset:
     model, terms = request.model, request.terms
     refuse(OnTerms(request, dataset))
     if terms is None:
-        return model.shape.shown(dataset, model.name)
+        return request.shape.shown(dataset, model.name)
     check_attributes(dataset, terms)
     refuse(OnTermRows(request, dataset))
     return request.shape.without_told(dataset, terms.attributes)

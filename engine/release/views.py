@@ -13,7 +13,6 @@ from sqlglot import exp
 
 from srsql.engine.catalog.datasets import raw_term
 from srsql.engine.catalog.layout import (
-    CLUSTER,
     IDENTITY,
     REGION,
     SERIAL,
@@ -122,6 +121,10 @@ class _Tables(Telling[dict[str, exp.Query]]):
         """The report table alone."""
         return {self.dataset.report_table: _cluster_rows(self.dataset, self.quarter)}
 
+    def by_counts(self) -> dict[str, exp.Query]:
+        """The report table alone."""
+        return self.by_clusters()
+
 
 def public_regions(dataset: Dataset, regions: exp.Table | exp.Subquery) -> exp.Query:
     """One row per group: bounds in the QID's unit, node labels, NULL or the root where missing.
@@ -176,13 +179,13 @@ def _report_rows(dataset: Dataset, quarter: str, *, hides: bool) -> exp.Query:
 
 
 def _cluster_rows(dataset: Dataset, quarter: str) -> exp.Query:
-    """One row a case: its ids, its region and its cluster; what else there is of a case, its number
-    of reports included, no row tells."""
+    """One row a case: its ids, its region and its cluster, if it has one; what else there is of a
+    case, its number of reports included, no row tells."""
     shown = [
         *_ids(dataset),
         exp.Literal.string(quarter).as_("quarter", quoted=True),
         *[column(name, "g") for name in region_columns(dataset)],
-        column(CLUSTER, "g"),
+        *[column(name, "g") for name in dataset.cluster_columns],
     ]
     return (
         exp.select(*shown)

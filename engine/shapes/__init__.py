@@ -16,6 +16,7 @@ from srsql.engine.catalog.series import IMPORTED, find_series
 from srsql.engine.errors import SrsqlError
 from srsql.engine.shapes.chunks import Chunks
 from srsql.engine.shapes.clusters import Clusters
+from srsql.engine.shapes.counts import Counts
 from srsql.engine.shapes.drawn_values import DrawnValues
 from srsql.engine.shapes.foreign import Foreign
 from srsql.engine.shapes.lattice_rows import LatticeRows
@@ -26,8 +27,8 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 __all__ = [
-    "Chunks", "Clusters", "DrawnValues", "Foreign", "LatticeRows", "Regions", "Shape", "Telling",
-    "asked_shape", "catalog_shape", "need_cases", "release_shape", "series_dataset",
+    "Chunks", "Clusters", "Counts", "DrawnValues", "Foreign", "LatticeRows", "Regions", "Shape",
+    "Telling", "asked_shape", "catalog_shape", "need_cases", "release_shape", "series_dataset",
     "series_shape", "shape_of",
 ]  # fmt: skip
 
@@ -40,18 +41,23 @@ def shape_of(visible_dataset: Dataset) -> Shape:
     """
     if visible_dataset.cluster_columns:
         return Clusters()
+    if visible_dataset.counted:
+        return Counts()
     if not visible_dataset.rows:
         return Chunks()
     return RegionSets() if visible_dataset.qid_set else Regions()
 
 
-def asked_shape(shape: Shape, *, taken_apart: bool) -> Shape:
+def asked_shape(shape: Shape, *, taken_apart: bool, counted: bool = False) -> Shape:
     """The shape of a release that is asked for.
 
     Args:
         shape: of the rows of its model.
         taken_apart: they are to be taken apart, which those of cases can be.
+        counted: counts are to tell their items.
     """
+    if counted:
+        return Counts()
     return Clusters() if taken_apart and shape.shows_cases else shape
 
 
@@ -101,6 +107,8 @@ def _made(warehouse: Warehouse, release_id: int) -> Shape | None:
         return Foreign()
     if over_lattice(warehouse, release_id):
         return LatticeRows()
+    if warehouse.value(query("terms/count_tables", "release_counts"), asked):
+        return Counts()
     return DrawnValues() if perturbs else None
 
 
@@ -109,6 +117,9 @@ def series_dataset(warehouse: Warehouse, dataset: Dataset, series: str) -> Datas
     the key by which its newest release compares terms."""
     dataset = with_shown_columns(warehouse, dataset, series)
     dataset = as_newest(warehouse, dataset, series)
+    names = {"dataset": dataset.name, "series": series}
+    if warehouse.value(query("terms/count_tables", "series_counts"), names):
+        return dataset.with_counts()
     found = warehouse.rows(
         query("warehouse/releases", "series_disassociated"),
         {"dataset": dataset.name, "series": series},

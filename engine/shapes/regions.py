@@ -37,6 +37,10 @@ class Telling(ABC, Generic[Found]):
     def by_clusters(self) -> Found:
         """Clusters of cases tell them, and no row does."""
 
+    def by_counts(self) -> Found:
+        """Counts tell them, and no row does: rows tell what there is of cases."""
+        return self.by_rows()
+
 
 class RowPairs:
     """Drugs and reactions as rows of cases tell them, and what counts them."""
@@ -112,8 +116,12 @@ class Shape:
 
     output: ClassVar[str] = "rows of cases"
     """What a release has, in words."""
+    family: ClassVar[str] = ""
+    """What sets the family of its series apart from that of its model."""
     uncorrectable: ClassVar[str] = ""
     """Why nobody can be taken out of a release; empty: somebody may."""
+    unpublishable: ClassVar[str] = ""
+    """Why no release may leave the house; empty: it may."""
     beside_region: ClassVar[tuple[str, ...]] = ()
     """Columns of the report table that show numbers of the release's own making."""
     shows_cases: ClassVar[bool] = True

@@ -51,7 +51,7 @@ BIAS = "srsql_signal_bias"
 _SIDE_TABLES = (
     "case", "box", "drug", "reaction", "weight", "contingency", "measure", "place", "cluster_size",
     "holding", "item_mean", "crowd", "margin", "observed", "pair_table", "masked", "indication",
-    "stratum_weight", "stratified",
+    "stratum_weight", "stratified", "cell", "tree", "leaf_weight",
 )  # fmt: skip
 _TABLES = "signals/tables"
 

@@ -291,7 +291,7 @@ def make_terms(
     """
     known = declared(DisassociationParameters)
     asked = {name: value for name, value in given.items() if value is not None and name in known}
-    if not terms_only and terms is None:
+    if not terms_only and terms != DISASSOCIATE:
         for name, value in asked.items():
             if value and name not in shared:
                 raise ReleaseError(

@@ -333,18 +333,29 @@ asked AS MATERIALIZED (
     INNER JOIN query_table(tree) AS t ON c.stratum = t.parent
 ),
 
-ends AS MATERIALIZED (
-    SELECT
-        a.item_no,
-        a.other_no,
-        p.ancestor AS stratum,
-        sum(greatest(0, x.cases + y.cases - x.units))::BIGINT AS least,
-        sum(least(x.cases, y.cases))::BIGINT AS most
+-- One item after the other: by their leaves alone every two items would meet.
+one_item AS MATERIALIZED (
+    SELECT a.item_no, a.other_no, x.leaf, x.cases, x.units
     FROM (SELECT DISTINCT q.item_no, q.other_no FROM asked AS q) AS a
     INNER JOIN leaves AS x ON a.item_no = x.item_no
-    INNER JOIN leaves AS y ON a.other_no = y.item_no AND x.leaf = y.leaf
-    INNER JOIN paths AS p ON x.leaf = p.stratum
-    GROUP BY a.item_no, a.other_no, p.ancestor
+),
+
+both_items AS MATERIALIZED (
+    SELECT x.item_no, x.other_no, x.leaf, x.cases, y.cases AS other_cases, x.units
+    FROM one_item AS x
+    INNER JOIN leaves AS y ON x.other_no = y.item_no AND x.leaf = y.leaf
+),
+
+ends AS MATERIALIZED (
+    SELECT
+        b.item_no,
+        b.other_no,
+        p.ancestor AS stratum,
+        sum(greatest(0, b.cases + b.other_cases - b.units))::BIGINT AS least,
+        sum(least(b.cases, b.other_cases))::BIGINT AS most
+    FROM both_items AS b
+    INNER JOIN paths AS p ON b.leaf = p.stratum
+    GROUP BY b.item_no, b.other_no, p.ancestor
 ),
 
 tried AS (

@@ -181,3 +181,86 @@ FROM pairs AS p
 INNER JOIN items AS d ON p.drug = d.term AND d.attribute = of_drug
 INNER JOIN items AS r ON p.reaction = r.term AND r.attribute = of_reaction
 CROSS JOIN units AS u;
+
+-- What:    the 2 x 2 table of each wanted pair under a condition, from told counts: exact where all
+--          of them are told of strata that surely meet it, and else with the bounds of rule R5.
+-- Inputs:  cells(drug, reaction, stratum, cases): told counts; a drug or reaction of NULL is any;
+--          weights(stratum, surely, maybe): whether all cases of a stratum meet the condition, and
+--          whether some may; pairs(drug, reaction).
+-- Outputs: drug, reaction, and the cells as srsql.contingency_by_stratum has them.
+-- Source:  SPEC section 19, rule R5.
+CREATE OR REPLACE MACRO srsql.count_contingency(cells, weights, pairs) AS TABLE
+WITH
+told AS MATERIALIZED (
+    SELECT
+        c.drug,
+        c.reaction,
+        coalesce(sum(c.cases) FILTER (WHERE l.surely), 0)::BIGINT AS low,
+        coalesce(sum(c.cases) FILTER (WHERE l.maybe), 0)::BIGINT AS high
+    FROM query_table(cells) AS c
+    INNER JOIN query_table(weights) AS l ON c.stratum = l.stratum
+    GROUP BY c.drug, c.reaction
+),
+
+units AS (
+    SELECT coalesce(max(t.low), 0) AS low, coalesce(max(t.high), 0) AS high
+    FROM told AS t
+    WHERE t.drug IS NULL AND t.reaction IS NULL
+),
+
+margins AS (
+    SELECT
+        p.drug,
+        p.reaction,
+        u.low AS n_low,
+        u.high AS n_high,
+        coalesce(d.low, 0) AS d_low,
+        coalesce(d.high, u.high) AS d_high,
+        coalesce(r.low, 0) AS r_low,
+        coalesce(r.high, u.high) AS r_high,
+        coalesce(b.low, 0) AS a_low,
+        least(
+            coalesce(b.high, u.high), coalesce(d.high, u.high), coalesce(r.high, u.high)
+        ) AS a_high
+    FROM (SELECT DISTINCT w.drug, w.reaction FROM query_table(pairs) AS w) AS p
+    CROSS JOIN units AS u
+    LEFT JOIN told AS d ON p.drug = d.drug AND d.reaction IS NULL
+    LEFT JOIN told AS r ON p.reaction = r.reaction AND r.drug IS NULL
+    LEFT JOIN told AS b ON p.drug = b.drug AND p.reaction = b.reaction
+),
+
+ends AS (
+    SELECT
+        m.drug,
+        m.reaction,
+        m.a_low AS a_lower,
+        m.a_high AS a_upper,
+        greatest(0, m.d_low - m.a_high) AS b_lower,
+        m.d_high - m.a_low AS b_upper,
+        greatest(0, m.r_low - m.a_high) AS c_lower,
+        m.r_high - m.a_low AS c_upper,
+        greatest(0, m.n_low - m.d_high - m.r_high + m.a_low) AS d_lower,
+        greatest(0, m.n_high - m.d_low - m.r_low + least(m.a_high, m.d_low, m.r_low)) AS d_upper
+    FROM margins AS m
+)
+
+SELECT
+    e.drug,
+    e.reaction,
+    (e.a_lower + e.a_upper) / 2 AS a,
+    (e.b_lower + e.b_upper) / 2 AS b,
+    (e.c_lower + e.c_upper) / 2 AS c,
+    (e.d_lower + e.d_upper) / 2 AS d,
+    e.a_lower,
+    e.b_lower,
+    e.c_lower,
+    e.d_lower,
+    e.a_upper,
+    e.b_upper,
+    e.c_upper,
+    e.d_upper,
+    e.a_lower AS a_known,
+    e.b_lower AS b_known,
+    e.c_lower AS c_known,
+    e.d_lower AS d_known
+FROM ends AS e;

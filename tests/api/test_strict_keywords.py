@@ -36,8 +36,9 @@ from srsql.engine.extras.study.settings import Sweep
 from srsql.engine.extras.study.study import Study
 from srsql.engine.extras.synth import SynthError, quarter_range, synthesize
 from srsql.engine.models.lattice import Ipa
-from srsql.engine.parameters import arguments_of
+from srsql.engine.parameters import arguments_of, declared
 from srsql.engine.release.request import make_request, release_options
+from srsql.engine.terms.count_tables import TableParameters
 
 GROUPS = {
     "artifact": ArtifactCalls,
@@ -197,6 +198,8 @@ def test_a_value_of_another_kind_is_refused_by_a_release(engine: Engine, keyword
     asked: dict[str, Any] = {} if option.common else {"terms": "disassociate", "model": "ms"}
     if models and not option.common:
         asked = {"model": models[0]}
+    elif keyword in declared(TableParameters):
+        asked["terms"] = "tables"
     elif keyword == "l":
         asked["sensitive_terms"] = "terms.txt"
     text = refused(ReleaseError, engine.release.make, "2018Q3", **asked | {keyword: object()})

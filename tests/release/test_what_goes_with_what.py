@@ -33,6 +33,7 @@ from srsql.schemas import load_dataset
 
 FAERS = load_dataset("faers")
 TERMS = {"terms": "disassociate", "term_attributes": "pt"}
+COUNTS = {"terms": "tables", "model": "ms"}
 ROWS = {"terms": "disassociate", "term_attributes": "all"}
 Known = Callable[[Request], Asked]
 
@@ -87,6 +88,14 @@ AT_ONCE: tuple[tuple[dict[str, Any], str], ...] = (
     ({"leftovers": "suppress", "model": "l-diversity"}, "--leftovers suppress is for values that "
      "rows of cases show and theta bounds, which is not so with the model l-diversity: use "
      "--leftovers withhold"),
+    ({**COUNTS, "model": "msdp-num"}, "--terms tables does not go with the model msdp-num"),
+    ({**COUNTS, "model": "ppms-alpha"}, "--terms tables does not go with the model ppms-alpha"),
+    ({**COUNTS, "count": "persons"}, "--terms tables does not go with --count persons: leave one "
+     "of them out"),
+    ({**COUNTS, "max_delay": 2}, "--terms tables does not go with --max-delay: leave one of them "
+     "out"),
+    ({**COUNTS, "leftovers": "suppress"}, "--terms tables does not go with values that are "
+     "suppressed: leave one of them out"),
 )  # fmt: skip
 """What is refused of a request by itself."""
 LATER: tuple[tuple[dict[str, Any], Known, str], ...] = (
@@ -135,6 +144,13 @@ LATER: tuple[tuple[dict[str, Any], Known, str], ...] = (
      "nothing would be spread: give --parts auto, or leave a carrier out"),
     ({"model": "ms", "parts": "auto", "spark": "sc://one"}, others(),
      "--spark takes the place of a carrier: leave one of them out"),
+    ({**COUNTS, "columns": "drug.route"}, on_dataset(OnDataset), "--terms tables releases no rows "
+     "that could show other columns than regions: leave --columns out"),
+    (COUNTS, in_series(ORIGINAL), "original ids join the rows of --terms tables with those of the "
+     "source: leave --ids out, or give another --series"),
+    ({**COUNTS, "supersede": True}, in_series(PSEUDONYM), "counts that are out are never revised: "
+     "two tables of the same cases are subtracted from each other: leave --supersede out, or give "
+     "another --series"),
     ({"draft": True}, OfRange, "--draft and --supersede take one quarter, not a range"),
     ({"supersede": True}, OfRange, "--draft and --supersede take one quarter, not a range"),
 )  # fmt: skip
@@ -185,6 +201,8 @@ def of_files(folder: Path) -> Iterator[tuple[dict[str, Any], Known, str]]:
     for option, given in asked:
         yield (given, lambda request: OnDataset(request, dataset),
                f"{where}with which {option} does not go: leave it out")  # fmt: skip
+    yield (COUNTS, lambda request: OnDataset(request, dataset), f"{where}with which --terms tables "
+           "does not go: leave it out")  # fmt: skip
     yield ({"model": "ipa"}, lambda request: OnDataset(request, dataset), f"{where}which ipa does "
            "not keep each by itself: give --model ms, ppms, ppms-ear, ppms++ or xy-anonymity, or a "
            "dataset without [[qid_set]]")  # fmt: skip
@@ -202,6 +220,8 @@ def test_what_does_not_go_with_a_file_is_refused(tmp_path: Path) -> None:
         "--count persons does not go with --knowledge, by which thresholds of persons are not "
         "checked: leave one of them out"
     )
+    with pytest.raises(ReleaseError, match="--terms tables does not go with --knowledge: leave"):
+        make_request("2011Q4", {**COUNTS, "knowledge": str(tmp_path / "known.csv")})
     alone = replace(make_request("2011Q4", {"model": "disassociation"}), terms=None)
     with pytest.raises(ReleaseError, match="the model disassociation releases terms only: say"):
         refuse(OnTerms(alone, FAERS))

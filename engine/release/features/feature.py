@@ -11,6 +11,7 @@ from srsql.engine.catalog.series import Series
 from srsql.engine.grouping.cases import Knowledge, Unit
 from srsql.engine.measures import Applicability
 from srsql.engine.models.base import GroupingModel
+from srsql.engine.terms.count_tables import TableParameters
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.workers.carriers import Carrier
 from srsql.schemas import Dataset
@@ -26,6 +27,10 @@ class Wanted(Protocol):
     @property
     def terms(self) -> DisassociationParameters | None:
         """What is told apart from rows; None: nothing."""
+
+    @property
+    def tables(self) -> TableParameters | None:
+        """How counts tell what rows do not; None: they do not."""
 
     @property
     def match(self) -> Fraction:

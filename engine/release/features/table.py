@@ -6,6 +6,7 @@ docs/features.md is generated from it.
 from __future__ import annotations
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.release.features.count_tables import COUNTS
 from srsql.engine.release.features.feature import Asked, Feature
 from srsql.engine.release.features.hold_back import HOLD_BACK
 from srsql.engine.release.features.late import LATE
@@ -21,6 +22,7 @@ FEATURES: tuple[Feature, ...] = (
     PERSONS,
     TERMS,
     WHOLE_ROWS,
+    COUNTS,
     HOLD_BACK,
     LATE,
     SUPPRESSION,

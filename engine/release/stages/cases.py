@@ -14,6 +14,7 @@ from srsql.engine.release.request import Request
 from srsql.engine.release.stages.carrying import buckets_carrier
 from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
 from srsql.engine.store.statements import query
+from srsql.engine.terms.count_tables import take_items_off
 
 
 def merge_cases(request: Request, made: Made) -> Tables:
@@ -110,17 +111,29 @@ def wait_for_kernels(request: Request, made: Made) -> Tables:
 
 
 def bound_values(request: Request, made: Made) -> Tables:
-    """Bound every value, and have those give way that no grouping could keep."""
+    """Give every value its threshold."""
+    warehouse, term_key = made.current.warehouse, made.current.dataset.term_key
+    apply_theta(warehouse, request.theta, term_key)
+    check_called(warehouse, request.theta, term_key)
+    return handed_on(THRESHOLDS.writes)
+
+
+def set_items_apart(request: Request, made: Made) -> Tables:
+    """Take the items of cases off them, so that groups keep k and regions alone."""
+    take_items_off(made.current)
+    return handed_on(ITEMS_APART.writes)
+
+
+def make_room(request: Request, made: Made) -> Tables:
+    """Have the values give way that no grouping could keep."""
     current, warehouse, model = made.current, made.current.warehouse, request.model
-    apply_theta(warehouse, request.theta, current.dataset.term_key)
-    check_called(warehouse, request.theta, current.dataset.term_key)
     bounds = model.bound(current, made.weight_scale)
     made.infeasible = make_feasible(
         warehouse, made.rule, bounds, request.on_infeasible, made.suppression
     )
     k = k_effective(warehouse, bounds, model.k)
     made.grouping = Grouping(current, bounds, made.weight_scale, k, made.draw, made.suppression)
-    return handed_on(THRESHOLDS.writes)
+    return handed_on(FEASIBLE.writes)
 
 
 KERNELS = Stage(
@@ -131,10 +144,24 @@ KERNELS = Stage(
 )
 THRESHOLDS = Stage(
     "thresholds",
-    "Every value gets its threshold; values that no grouping could keep refuse the quarter, or "
-    "cases give way.",
+    "Every value gets its threshold.",
     bound_values,
+    reads="case_report case_term report_value term word",
+    writes="theta",
+)
+ITEMS_APART = Stage(
+    "thresholds",
+    "Where counts tell items, cases have none that a group would have to bound.",
+    set_items_apart,
+    reads="term theta",
+    writes="item_theta",
+    applies=lambda request: request.tables is not None,
+)
+FEASIBLE = Stage(
+    "thresholds",
+    "Values that no grouping could keep refuse the quarter, or cases give way.",
+    make_room,
     reads="case_report case_term losable profile report_value role slot suggested "
-    "suppressed term withheld word",
-    writes="bound_term bound_theta held_value theta value",
+    "suppressed term theta withheld word",
+    writes="bound_term bound_theta held_value value",
 )

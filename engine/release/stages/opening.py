@@ -68,6 +68,9 @@ def open_dataset(warehouse: Warehouse, dataset: Dataset, request: Request) -> Op
     dataset = model.prepare_dataset(dataset.keyed(request.term_key))
     if request.terms:
         request = replace(request, terms=request.terms.of(dataset, model.k))
+    if request.tables:
+        tables = request.tables.of(dataset, model.k, request.theta)
+        request = replace(request, tables=tables)
     refuse(OnDataset(request, dataset))
     shown = with_optional(warehouse, dataset, request.columns, request.series, request.quarter)
     visible_dataset = visible_part(shown, request)

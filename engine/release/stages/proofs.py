@@ -64,6 +64,7 @@ def _asked(request: Request) -> Asked:
         calibration=getattr(model, "calibration", None),
         noise=getattr(model, "noise", None),
         suppresses=request.suppresses,
+        table_k=request.tables.k if request.tables else None,
         knowledge=frozenset(known.pairs if known else ()),
     )
 

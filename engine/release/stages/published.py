@@ -8,6 +8,7 @@ from typing import Any
 from srsql.engine.catalog.releases import NOT_IDS
 from srsql.engine.catalog.series import create_views, gaps
 from srsql.engine.models.base import promise_by
+from srsql.engine.release.features.count_tables import table_facts
 from srsql.engine.release.features.late import late_facts
 from srsql.engine.release.features.optional_columns import optional_facts
 from srsql.engine.release.features.qid_sets import set_facts
@@ -44,7 +45,7 @@ def publish(request: Request, made: Made) -> Tables:
     facts = _facts(request, made, parameters)
     stores = {item.name: item.store for item in made.built}
     stores["manifest"] = store_public_manifest(
-        current, request.model, facts, made.built, one_row=request.takes_rows_apart
+        current, request.model, facts, made.built, one_row=request.one_row
     )
     if not request.draft:
         supersede_release(current)
@@ -97,6 +98,8 @@ def _facts(request: Request, made: Made, parameters: Parameters) -> dict[str, st
     facts |= {**made.pool[0], **late_facts(current, model.k)}
     facts |= public_incomplete(current.warehouse, made.ingestion_id, model)
     facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
+    if request.tables:
+        facts |= table_facts(model, request.tables, current.dataset)
     if request.takes_rows_apart and made.terms:
         facts["terms_inferred"] = terms_inferred(current, made.terms)
     return facts

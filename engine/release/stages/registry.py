@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from srsql.engine.release.stages.cases import (
     CASES,
+    FEASIBLE,
     HISTORY,
+    ITEMS_APART,
     KERNELS,
     LATE_WITHHELD,
     LOSABLE,
     THRESHOLDS,
 )
+from srsql.engine.release.stages.counts import COUNTED, NEW_UNITS
 from srsql.engine.release.stages.grouping import CLUSTER_NEEDED, GROUP_NEEDED, GROUPING, RESTS
 from srsql.engine.release.stages.proofs import AUDIT, CHECKS, LINKS, METRICS, SHOWN, SINGLED_OUT
 from srsql.engine.release.stages.published import VIEWS
@@ -34,6 +37,8 @@ STAGES: tuple[Stage, ...] = (
     LOSABLE,
     KERNELS,
     THRESHOLDS,
+    ITEMS_APART,
+    FEASIBLE,
     GROUPING,
     RESTS,
     CLUSTER_NEEDED,
@@ -48,6 +53,8 @@ STAGES: tuple[Stage, ...] = (
     ROWS,
     TERM_TABLES,
     LATTICE_ROWS,
+    COUNTED,
+    NEW_UNITS,
     SINGLED_OUT,
     VIEWS,
     LINKS,

@@ -506,3 +506,83 @@ FROM srsql.contingency(
 ) AS c
 WHERE c.a_known + c.c_known > 0
 ORDER BY c.reaction;
+
+-- name: leaf_weight
+-- Of each stratum of a count table whether all of its cases surely meet the condition, and whether
+-- some may. cell, place(case_id, stratum: a leaf) and tree(stratum, parent) are composed.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_leaf_weight AS
+WITH leaf AS (
+    SELECT
+        p.stratum,
+        bool_and(coalesce(w.lower, 0) > 0) AS surely,
+        bool_or(coalesce(w.upper, 0) > 0) AS maybe
+    FROM temp.main.srsql_place AS p
+    LEFT JOIN temp.main.srsql_weight AS w ON p.case_id = w.case_id
+    GROUP BY p.stratum
+)
+
+SELECT n.stratum, bool_and(l.surely) AS surely, bool_or(l.maybe) AS maybe
+FROM srsql.nested_strata('temp.main.srsql_tree') AS n
+INNER JOIN leaf AS l ON n.inner_stratum = l.stratum
+GROUP BY n.stratum;
+
+-- name: count_pair
+-- The told pairs of so many cases.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_signal_pair AS
+SELECT c.drug, c.reaction
+FROM temp.main.srsql_cell AS c
+WHERE c.drug IS NOT NULL AND c.reaction IS NOT NULL
+GROUP BY c.drug, c.reaction
+HAVING sum(c.cases) >= $enough;
+
+-- name: no_prior
+-- No prior: pairs of fewer cases, which decide it, are not told; as prior.
+SELECT
+    0::BIGINT AS pairs,
+    NULL::DOUBLE AS alpha1,
+    NULL::DOUBLE AS beta1,
+    NULL::DOUBLE AS alpha2,
+    NULL::DOUBLE AS beta2,
+    NULL::DOUBLE AS p;
+
+-- name: count_contingency
+-- The 2 x 2 table of each wanted pair, of counts.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_contingency AS
+SELECT c.*
+FROM srsql.count_contingency(
+    'temp.main.srsql_cell', 'temp.main.srsql_leaf_weight', 'temp.main.srsql_signal_pair'
+) AS c;
+
+-- name: measure_of_counts
+-- Where some count of a pair is not told, nothing is but the ends of its cells and what these
+-- decide.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_measure AS
+WITH told AS (
+    SELECT
+        c.drug,
+        c.reaction,
+        c.a_lower = c.a_upper
+        AND c.b_lower = c.b_upper
+        AND c.c_lower = c.c_upper
+        AND c.d_lower = c.d_upper AS told
+    FROM temp.main.srsql_contingency AS c
+)
+
+SELECT
+    m.* REPLACE (
+        CASE WHEN t.told THEN m.prr END AS prr,
+        CASE WHEN t.told THEN m.prr_low END AS prr_low,
+        CASE WHEN t.told THEN m.prr_high END AS prr_high,
+        CASE WHEN t.told THEN m.ror END AS ror,
+        CASE WHEN t.told THEN m.ror_low END AS ror_low,
+        CASE WHEN t.told THEN m.ror_high END AS ror_high,
+        CASE WHEN t.told THEN m.chi2 END AS chi2,
+        CASE WHEN t.told THEN m.ic END AS ic,
+        CASE WHEN t.told THEN m.ic_low END AS ic_low,
+        CASE WHEN t.told THEN m.ic_high END AS ic_high,
+        CASE WHEN t.told THEN m.ic_shrunk END AS ic_shrunk,
+        CASE WHEN t.told THEN m.ic025 END AS ic025,
+        CASE WHEN t.told THEN m.ic975 END AS ic975
+    )
+FROM temp.main.srsql_measure AS m
+INNER JOIN told AS t ON m.drug = t.drug AND m.reaction = t.reaction;

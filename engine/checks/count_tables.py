@@ -1,0 +1,210 @@
+"""Checks of counts that tell the items of cases: from released rows, tables and originals alone.
+
+The strata of cases, whom the tables count, what these hold and by which thresholds is worked out
+anew here; of what made the tables nothing is read. The macros are those of
+``sql_macros/checks/count_tables.sql`` and ``count_table_units.sql``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from sqlglot import exp
+
+from srsql.engine.catalog.layout import COUNTS, raw_table, region_columns
+from srsql.engine.catalog.releases import Release
+from srsql.engine.checks.evidence import Evidence, as_measures, checked_key
+from srsql.engine.measures import Measure, MeasureRow
+from srsql.engine.store.statements import (
+    column,
+    dotted,
+    normal_form,
+    query,
+    table,
+    temporary,
+    union_all,
+    with_rows,
+)
+from srsql.schemas import Dataset
+
+TOPIC = "checks/count_tables"
+CREATE = "CREATE OR REPLACE TEMP TABLE"
+CELLS = ("case_count", "item_count", "pair_count")
+TREE, ROWS, VALUES, BOUNDED, UNITS, HELD, KNOWN, SINGLE, KINDS = (
+    f"srsql_checked_{name}"
+    for name in ("tree", "row", "value", "threshold", "unit", "held", "known", "single", "kind")
+)
+
+
+def check_count_rows(evidence: Evidence) -> list[Measure]:
+    """No row that has an id or a region has anything else, and no other table has rows."""
+    release = evidence.release
+    warehouse, dataset, schema = release.warehouse, release.dataset, release.schema
+    views = {name for (name,) in warehouse.rows(query(TOPIC, "views"), {"schema": schema})}
+    rows = {dataset.report_table, "manifest", *COUNTS}
+    shown = {*dataset.id_columns, "quarter", *region_columns(dataset)}
+    columns = set(warehouse.columns(schema, dataset.report_table))
+    wrong = len(views ^ rows) + len(columns ^ shown)
+    found = MeasureRow(
+        release.release_id, "check_count_rows", "tables and columns", wrong,
+        len(views) + len(columns), wrong / (len(views) + len(columns)), 0, not wrong,
+    )  # fmt: skip
+    return as_measures([found])
+
+
+def check_count_cells(evidence: Evidence) -> list[Measure]:
+    """Every count is of k units, and no two cells of a key have one stratum within another."""
+    return _ask(evidence, "check_count_cells", TREE, _k(evidence))
+
+
+def check_count_theta(evidence: Evidence) -> list[Measure]:
+    """No told count breaks a threshold, nor tells an item of which fewer than k do without."""
+    return _ask(evidence, "check_count_theta", TREE, BOUNDED, _k(evidence))
+
+
+def check_count_bridges(evidence: Evidence, *, measure: str) -> list[Measure]:
+    """Two told partners of a sensitive item do not force it on those who hold both; ``measure``:
+    of the two that the macro finds."""
+
+    def find() -> list[MeasureRow]:
+        return [MeasureRow(*row) for row in _ask(evidence, "check_count_bridges", TREE, BOUNDED)]
+
+    found = evidence.found("check_count_bridges", find)
+    return as_measures(row for row in found if row.measure == measure)
+
+
+def check_count_truth(evidence: Evidence) -> list[Measure]:
+    """Told counts are those of the released cases that no earlier release has."""
+    return _ask(evidence, "check_count_truth", TREE, UNITS, HELD, SINGLE)
+
+
+def check_count_ways_out(evidence: Evidence) -> list[Measure]:
+    """What is told of an item and a sensitive one leaves a data set in which theta holds."""
+    return _ask(evidence, "check_count_ways_out", TREE, BOUNDED, UNITS, KNOWN, KINDS, _k(evidence))
+
+
+def _ask(evidence: Evidence, macro: str, *arguments: str | int) -> list[Measure]:
+    """The uniform rows of a check over the published cells."""
+    _load(evidence)
+    cells = {name: f"SELECT * FROM {dotted(evidence.release.schema, name)}" for name in CELLS}
+    named = [f"'temp.main.{each}'" if isinstance(each, str) else each for each in arguments]
+    return evidence.ask(macro, *(f"'{name}'" for name in CELLS), *named, tables=cells)
+
+
+def _k(evidence: Evidence) -> int:
+    """Units of a count, at least: as asked, and no fewer than 1 / theta of any told threshold."""
+    asked = evidence.asked.table_k if evidence.asked else None
+    _load(evidence)
+    least = evidence.release.warehouse.value(query(TOPIC, "least_k", checked_threshold=BOUNDED))
+    return max(asked or evidence.facts.table_k or 0, int(least or 0))
+
+
+def _load(evidence: Evidence) -> None:
+    """The tables that the macros take beside published cells."""
+    release = evidence.release
+    dataset, schema = release.dataset, release.schema
+    manifest = table(schema, "manifest", alias="m")
+    ((listed, paired),) = release.warehouse.rows(
+        exp.select(column("table_items", "m"), column("table_pairs", "m"))
+        .from_(manifest)
+        .sql("duckdb")
+    )
+    attributes = [name for name in listed.split(", ") if name]
+    shown = {"release": release.release_id}
+    sensitive = [a.column for a in dataset.sensitive if a.column in attributes]
+    items = union_all(list(_originals(dataset, release.quarter, attributes)))
+    told = exp.select("*").from_(table(schema, "item_count"))
+    beside = {"checked_held": HELD, "checked_unit": UNITS, "checked_single": SINGLE}
+    known = with_rows(query(TOPIC, "known", **beside), item_count=told)
+    tree = exp.select("*").from_(table(schema, "stratum"))
+    rows, values = _regions(release)
+    held = query(TOPIC, "held", checked_unit=UNITS)
+    made: dict[str, tuple[str, dict[str, Any]]] = {
+        TREE: (tree.sql("duckdb"), {}),
+        ROWS: (rows.sql("duckdb"), {}),
+        VALUES: (values.sql("duckdb"), {}),
+        BOUNDED: (query(TOPIC, "thresholds"), shown | {"sensitive": sensitive}),
+        UNITS: (
+            query(TOPIC, "units", checked_tree=TREE, checked_row=ROWS, checked_value=VALUES),
+            shown | {"dataset": dataset.name},
+        ),
+        HELD: (with_rows(held, original_item=items).sql("duckdb"), {}),
+        SINGLE: (query(TOPIC, "single", checked_held=HELD), {}),
+        KNOWN: (known.sql("duckdb"), {}),
+        KINDS: (query(TOPIC, "kinds"), {"pairs": paired.split(", ")}),
+    }
+    for name, (text, parameters) in made.items():
+        evidence.once(
+            name, partial(release.warehouse.run, f"{CREATE} {name} AS {text}", parameters)
+        )
+
+
+def _regions(release: Release) -> tuple[exp.Query, exp.Query]:
+    """(row_no, region, unit) and (row_no, qid, label, low, high) of the released rows."""
+    dataset = release.visible_dataset
+    shown = (
+        exp.select(
+            "row_number() OVER () AS row_no",
+            *[column(name, "v") for name in region_columns(dataset)],
+            column("case_id", "i").as_("unit"),
+            dialect="duckdb",
+        )
+        .from_(table(release.schema, dataset.report_table, alias="v"))
+        .join(
+            exp.select(column("public_case", "d"), column("case_id", "d"))
+            .distinct()
+            .from_(temporary("srsql_identity", alias="d"))
+            .subquery("i"),
+            on=column(dataset.case_id, "v").eq(column("public_case", "i")),
+        )
+    )
+    none = exp.null()
+    parts: list[exp.Query] = []
+    for qid in dataset.qid:
+        label, ends = (none, qid.published) if qid.bounded else (column(qid.name, "r"), ())
+        low, high = (column(name, "r") for name in ends) if ends else (none, none)
+        parts.append(
+            exp.select(
+                column("row_no", "r"),
+                exp.Literal.string(qid.name).as_("qid"),
+                exp.cast(label, "VARCHAR").as_("label"),
+                exp.cast(low, "DECIMAL(18, 6)").as_("low"),
+                exp.cast(high, "DECIMAL(18, 6)").as_("high"),
+            ).from_(temporary(ROWS, alias="r"))
+        )
+    return shown, union_all(parts)
+
+
+def _originals(dataset: Dataset, quarter: str, attributes: list[str]) -> Iterator[exp.Query]:
+    """(report_id, attribute, term) of the raw rows of a quarter, keys worked out anew."""
+    known = {(a.table, a.column): a.missing for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
+    of = dataset.signals
+    for child in dataset.child_tables:
+        for name in child.publish:
+            if name not in attributes:
+                continue
+            place, text = (child.name, name), column(name, "t")
+            version = dataset.term_key
+            if place in known:
+                term = checked_key(text, version)
+                blanks = [checked_key(exp.Literal.string(t), version) for t in known[place]]
+            else:
+                term, blanks = normal_form(text), []
+            rows = (
+                exp.select(
+                    column(dataset.report_id, "t").as_("report_id"),
+                    exp.Literal.string(name).as_("attribute"),
+                    term.as_("term"),
+                )
+                .from_(raw_table(dataset, child.name, alias="t"))
+                .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
+            )
+            if of and of.role and place == (of.drug_table, of.drug):
+                role = exp.func("upper", exp.func("trim", column(of.role, "t")))
+                suspects = [exp.Literal.string(s.strip().upper()) for s in of.suspect]
+                rows = rows.where(role.isin(*suspects))
+            kept = exp.select("r.*").from_(rows.subquery("r"))
+            kept = kept.where("coalesce(r.term, '') <> ''")
+            yield kept.where(column("term", "r").isin(*blanks).not_()) if blanks else kept
