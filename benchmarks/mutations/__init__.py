@@ -1,9 +1,10 @@
 """Proof by mutation: each thing that a maker could do otherwise than it says, and who notices.
 
 Every mutation of the list is applied in memory to one release of a small dataset where it bites,
-beside a run without it. Caught is what a check of the release refuses, an audit judges unsafe,
-or what ``publish`` or ``verify`` refuses; whoever verifies has a program without the mutation. Those of
-count tables are applied to what ``srsql.count_tables`` tells of drawn cases, and the checks catch them.
+beside a run without it. Caught is what a check of the release refuses, an audit judges unsafe, or
+what ``publish`` or ``verify`` refuses; whoever verifies has a program without the mutation. Those
+of count tables are applied to what ``srsql.count_tables`` tells of drawn cases, and the checks
+catch them.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ def outcomes(chosen: Sequence[Mutation]) -> dict[str, str]:
             if counted is not None and each.world == COUNTS:
                 by, why, changed = counted.caught(each)
                 found[each.name] = by or (UNCAUGHT if changed else SAME)
-                print(f"{each.family:15} {each.name:38} {found[each.name]:9} {why[:WHY]}", flush=True)
+                print(
+                    f"{each.family:15} {each.name:38} {found[each.name]:9} {why[:WHY]}", flush=True
+                )
                 continue
             ran = run(controls.worlds, each.world, each)
             # whoever refuses what a run without the mutation passes shows that something changed

@@ -10,7 +10,8 @@ from typing import Any
 import duckdb
 
 import srsql
-from benchmarks.mutations.records import Mutation, Text, applied
+from benchmarks.mutations.records import MACROS, Mutation, Text, applied
+from srsql.engine.store import statements
 
 COUNTS = "drawn counts"
 """The world of these: no release, but what ``srsql.count_tables`` tells of drawn cases."""
@@ -18,7 +19,7 @@ STRATA = "terms/told_strata.sql"
 PAIRS = "terms/told_pairs.sql"
 MAKER = "terms/count_tables.sql"
 CHECK = "check"
-DRAWN = 60
+DRAWN = 30
 TREE = {"all": None, "F": "all", "not F": "all", "M": "not F", "U": "not F"}
 LEAVES = ("F", "M", "U")
 ITEMS = {
@@ -114,8 +115,9 @@ def _drawn() -> Iterator[Drawn]:
 def _table(con: Any, name: str, columns: str, rows: Sequence[Sequence[object]]) -> str:
     con.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({columns})")
     if rows:
-        con.executemany(
-            f"INSERT INTO temp.main.{name} VALUES ({', '.join('?' * len(rows[0]))})", rows
+        marks = ", ".join("(" + ", ".join("?" * len(row)) + ")" for row in rows)
+        con.execute(
+            f"INSERT INTO temp.main.{name} VALUES {marks}", [each for row in rows for each in row]
         )
     return f"'temp.main.{name}'"
 
@@ -197,14 +199,16 @@ class Counted:
 
     def __init__(self) -> None:
         self._data = list(_drawn())
-        self._checks = duckdb.connect()
+        self._maker, self._checks = duckdb.connect(), duckdb.connect()
+        srsql.install(self._maker)
         srsql.install(self._checks)
         self._right = self._made(None)
 
     def _made(self, mutation: Mutation | None) -> list[list[tuple[Any, ...]]]:
-        with applied(mutation), duckdb.connect() as con:
-            srsql.install(con)
-            return [_told(con, drawn) for drawn in self._data]
+        with applied(mutation):
+            for file in (STRATA, PAIRS, MAKER):
+                self._maker.execute(statements.source(MACROS, file))
+        return [_told(self._maker, drawn) for drawn in self._data]
 
     def caught(self, mutation: Mutation) -> tuple[str, str, bool]:
         """Who refused it (or nobody, empty), which checks did so, and whether anything changed.

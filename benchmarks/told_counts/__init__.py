@@ -3,19 +3,21 @@
     python -m benchmarks told_counts --source FILE --quarter 2022Q4 [--dataset vaers]
         [--table-k 5,3] [--tree "sex first,age first,flat"]
 
-Counted are the cases that have a drug, in strata of their own sex and age: a release tells no more
-strata, since regions that straddle two are of neither. Thresholds are those of ``frequency``.
+Counted are the cases that have a drug, in strata of their own sex and age: a release tells no
+more strata, since regions that straddle two are of neither. Thresholds are those of
+``frequency``.
 
-* *signals*: pairs that meet the MHRA criterion on the originals; *k*: those of k cases and more; why
-  the rest of these is not told; *equal*: told ones whose PRR, ROR and IC are those of the originals
-  to the last digit; *EBGM*: how far it is from the originals' where its prior is fitted to told pairs
-  (median and greatest, as a ratio).
-* *strata*: the share of told incidences of a drug and a reaction of which sex, age or both are told.
-* *women of 65 and more*: of the pairs that some of them have, those that are told; of the others the
-  median of upper bound to truth.
-* *attacker*: pairs of told items, by stratum, that are not told; those known to be 1 to k - 1, those
-  pinned, and those of which a lower bound breaks the threshold, by bounds of Fréchet, by parts and
-  wholes (shuttle), and by a third item that both have told pairs with.
+* *signals*: pairs that meet the MHRA criterion on the originals; *k*: those of k cases and more;
+  why the rest of these is not told; *equal*: told ones whose PRR, ROR and IC are those of the
+  originals to the last digit; *EBGM*: how far it is from the originals' where its prior is fitted
+  to told pairs (median and greatest, as a ratio).
+* *strata*: the share of told incidences of a drug and a reaction of which sex, age or both are
+  told.
+* *women of 65 and more*: of the pairs that some of them have, those that are told; of the others
+  the median of upper bound to truth.
+* *attacker*: pairs of told items, by stratum, that are not told; those known to be 1 to k - 1,
+  those pinned, and those of which a lower bound breaks the threshold, by bounds of Fréchet, by
+  parts and wholes (shuttle), and by a third item that both have told pairs with.
 """
 
 from __future__ import annotations

@@ -132,7 +132,8 @@ def attacked(con: Any, tree: Tree, k: int) -> dict[str, Found]:
                     _by_third(bounds, one, sensitive, partners, counts, sure)
                 if step != STEPS[0]:
                     strata.shuttle(*bounds)
-                assert (bounds[0] <= true).all() and (true <= bounds[1]).all()
+                assert (bounds[0] <= true).all(), step
+                assert (true <= bounds[1]).all(), step
                 _add(results[step], bounds, asked, counts[one], ratio, k)
     return results
 

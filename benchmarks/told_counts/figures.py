@@ -6,7 +6,9 @@ from typing import Any
 
 from benchmarks.told_counts.tables import Tree, leaves_below, nodes_of
 
-PUBLISHED = "'temp.main.case_count', 'temp.main.item_count', 'temp.main.pair_count', 'temp.main.tree'"
+PUBLISHED = (
+    "'temp.main.case_count', 'temp.main.item_count', 'temp.main.pair_count', 'temp.main.tree'"
+)
 EQUAL = " AND ".join(f"m.{name} IS NOT DISTINCT FROM t.{name}"
                      for name in ("a", "b", "c", "d", "prr", "ror", "ic", "chi2"))  # fmt: skip
 
@@ -98,6 +100,7 @@ def shrunk(con: Any) -> dict[str, object]:
 
 def strata_told(con: Any, tree: Tree) -> dict[str, float]:
     """Of the told incidences of a drug and a reaction: the share with sex, age band, both."""
+
     def known(node: str, place: int) -> bool:
         return len({leaf.split(" ", 1)[place] for leaf in leaves_below(tree, node)}) == 1
 

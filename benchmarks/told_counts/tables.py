@@ -96,7 +96,8 @@ CREATE OR REPLACE TEMP TABLE held_item AS
 SELECT DISTINCT u.unit, i.attribute, i.term, i.sensitive
 FROM temp.main.report_item AS i INNER JOIN temp.main.case_unit AS u ON i.report = u.report;
 CREATE OR REPLACE TEMP TABLE counted_kind AS SELECT * FROM (VALUES {
-    ", ".join(f"('{one}', '{other}')" for one, other in kinds)}) AS k(attribute, other);
+        ", ".join(f"('{one}', '{other}')" for one, other in kinds)
+    }) AS k(attribute, other);
 CREATE OR REPLACE TEMP TABLE leaders AS SELECT '{of.drug}' AS drug, '{of.reaction}' AS reaction;
 {STATEMENTS};
 """

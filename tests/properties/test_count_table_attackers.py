@@ -173,3 +173,29 @@ def untold_few(maker: Maker) -> Iterator[tuple[Node, Key]]:
         for node in maker.tree.nodes():
             if 1 <= maker.counts.of(node, key) < maker.rules.k:
                 yield node, key
+
+
+def test_every_cell_together_may_pin_what_no_key_alone_does() -> None:
+    """Not claimed. All 5 women have r, and 3 of them a; 4 have both: so 1 of the 5 men with a."""
+    units, tree, rules = world(2, most=40)
+    maker = Maker(units, tree, rules)
+    told = maker.tell()
+    drug, reaction = frozenset({DRUGS[0]}), frozenset({REACTIONS[2]})
+    assert told[NOTHING]["F"] == told[reaction]["F"] == 5
+    assert (told[drug], told[drug | reaction]) == ({"F": 3, "M": 5}, {"all": 4})
+    alike = Alike(told, tree, list(told), len(units))
+    assert alike.ends("M", drug | reaction) == (1, 1)
+    assert not rules.sensitive(REACTIONS[2])
+    found, where = joined(range(some_of(60)))
+    assert found["few"] > 100
+    assert found["pinned"] * 100 < found["few"], where
+    assert found["forced"] == 0, where
+
+
+@pytest.mark.thorough
+def test_every_cell_of_a_thousand_tables_together_forces_no_share() -> None:
+    found, where = joined(range(1000))
+    print(dict(found), *where, sep="\n")
+    assert found["above theta"] > 500
+    assert found["forced"] == 0
+    assert found["pinned"] * 500 < found["few"]
