@@ -198,11 +198,17 @@ class Counted:
     """What a maker tells of the drawn cases, and which checks refuse it."""
 
     def __init__(self) -> None:
+        """Raises:
+        SystemExit: what the maker tells without a mutation is refused.
+        """
         self._data = list(_drawn())
         self._maker, self._checks = duckdb.connect(), duckdb.connect()
         srsql.install(self._maker)
         srsql.install(self._checks)
         self._right = self._made(None)
+        for drawn, told in zip(self._data, self._right, strict=True):
+            if refused := _refused(self._checks, drawn, told):
+                raise SystemExit(f"without a mutation, {COUNTS}: {refused}")
 
     def _made(self, mutation: Mutation | None) -> list[list[tuple[Any, ...]]]:
         with applied(mutation):
@@ -211,11 +217,7 @@ class Counted:
         return [_told(self._maker, drawn) for drawn in self._data]
 
     def caught(self, mutation: Mutation) -> tuple[str, str, bool]:
-        """Who refused it (or nobody, empty), which checks did so, and whether anything changed.
-
-        Raises:
-            SystemExit: what the maker tells without a mutation is refused.
-        """
+        """Who refused it (or nobody, empty), which checks did so, and whether anything changed."""
         made = self._made(mutation)
         found: dict[str, int] = {}
         for drawn, told, right in zip(self._data, made, self._right, strict=True):
@@ -223,7 +225,5 @@ class Counted:
                 continue
             for check in _refused(self._checks, drawn, told):
                 found[check] = found.get(check, 0) + 1
-            if refused := _refused(self._checks, drawn, right):
-                raise SystemExit(f"without a mutation, {COUNTS}: {refused}")
         why = ", ".join(f"{check} of {count}" for check, count in sorted(found.items()))
         return (CHECK if found else ""), why, made != self._right
