@@ -16,7 +16,7 @@ HELPERS = {"__main__", "brute_force", "one_release", "stage_watch"}
 WITH_ARGUMENTS = {"batches", "buckets", "candidates", "compiling", "faers", "frontier",
                   "guessing", "linked", "minimality", "mutations", "papers", "parts",
                   "quasi_identifiers", "refinement",
-                  "rows", "same_release", "spark", "stay", "tasks", "term_counts",
+                  "rows", "same_release", "spark", "stay", "tasks", "term_counts", "told_counts",
                   "whole_rows"}  # fmt: skip
 
 

@@ -1,8 +1,10 @@
 """Proof by mutation: each thing that a maker could do otherwise than it says, and who notices.
 
 Every mutation of the list is applied in memory to one release of a small dataset where it bites,
-beside a run without it. Caught is what a check of the release refuses, an audit judges unsafe,
-or what ``publish`` or ``verify`` refuses; whoever verifies has a program without the mutation.
+beside a run without it. Caught is what a check of the release refuses, an audit judges unsafe, or
+what ``publish`` or ``verify`` refuses; whoever verifies has a program without the mutation. Those
+of count tables are applied to what ``srsql.count_tables`` tells of drawn cases, and the checks
+catch them.
 """
 
 from __future__ import annotations
@@ -13,12 +15,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.mutations.of_counts import COUNTS, OF_COUNTS, Counted
 from benchmarks.mutations.of_rows import OF_ROWS
 from benchmarks.mutations.of_secrets import OF_SECRETS
 from benchmarks.mutations.records import Mutation
 from benchmarks.mutations.runs import BROKEN, RELEASE, SAME, UNCAUGHT, Ran, Worlds, run
 
-MUTATIONS: tuple[Mutation, ...] = (*OF_ROWS, *OF_SECRETS)
+MUTATIONS: tuple[Mutation, ...] = (*OF_ROWS, *OF_SECRETS, *OF_COUNTS)
 FAILED = (UNCAUGHT, BROKEN, SAME)
 WHY = 150
 """Characters of the reason that are shown."""
@@ -50,7 +53,15 @@ def outcomes(chosen: Sequence[Mutation]) -> dict[str, str]:
     found: dict[str, str] = {}
     with TemporaryDirectory() as folder:
         controls = Controls(Worlds(Path(folder)))
+        counted = Counted() if any(each.world == COUNTS for each in chosen) else None
         for each in chosen:
+            if counted is not None and each.world == COUNTS:
+                by, why, changed = counted.caught(each)
+                found[each.name] = by or (UNCAUGHT if changed else SAME)
+                print(
+                    f"{each.family:15} {each.name:38} {found[each.name]:9} {why[:WHY]}", flush=True
+                )
+                continue
             ran = run(controls.worlds, each.world, each)
             # whoever refuses what a run without the mutation passes shows that something changed
             whole = ran.by != RELEASE

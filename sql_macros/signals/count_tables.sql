@@ -132,7 +132,7 @@ GROUP BY l.ask;
 --          a (both), b (the first alone), c (the second alone), d (neither), as
 --          srsql.signal_measures takes it. All four are exact.
 -- Inputs:  of_drug, of_reaction: attributes; in_stratum: a stratum of the tree.
--- Outputs: drug, reaction, a, b, c, d. Pairs that are not here are undecided.
+-- Outputs: drug, reaction, a, b, c, d. Others are undecided. A prior of EBGM would be biased.
 -- Source:  SPEC section 14 and rule R2: a pair is told only where its items and all units are.
 CREATE OR REPLACE MACRO srsql.count_table_pairs(
     case_count, item_count, pair_count, tree, of_drug, of_reaction, in_stratum
