@@ -23,6 +23,7 @@ from srsql.engine.store.definitions import (
     ATTACHED,
     current_database,
     install_in,
+    is_public_file,
     need_idle,
     roll_back,
 )
@@ -87,8 +88,9 @@ class Warehouse:
         self._wait = wait
         self._owned = not isinstance(target, duckdb.DuckDBPyConnection)
         self._folder: PrivateFolder | None = None
-        self._fresh = self._shares = self._looked_at = False
+        self._fresh = self._shares = self._looked_at = self.is_public = False
         self.before_commit: Callable[[], object] | None = None
+        self.after_commit: Callable[[], object] | None = None
         settings = self.limits.settings()
         if isinstance(target, duckdb.DuckDBPyConnection):
             self.con = target
@@ -114,6 +116,7 @@ class Warehouse:
             known = self.path is not None and _known.get(real) == database_file.state(real)
             with self._told("damaged", "no_room"):
                 install_in(self.con, catalog=not read_only, untouched=self._owned, known=known)
+            self.is_public = read_only and is_public_file(self.con, self.database)
             self._open_lake(whole)
             if whole and not known:
                 self._need_own_views()
@@ -364,6 +367,8 @@ class Warehouse:
                 raise database_file.told(self.path, error) from None
             raise WarehouseError(f"the warehouse refused the change: {one_line(error)}") from None
         self._fresh = False
+        if self.after_commit is not None:
+            self.after_commit()
 
     def run(
         self, query: str | duckdb.Statement, parameters: Sequence[Any] | dict[str, Any] = ()
