@@ -120,19 +120,15 @@ class Engine:
             raise
 
     def _keep_public_files(self) -> None:
-        """Finish what a command that was killed left to do, and follow every commit."""
+        """Finish what a command that was killed left to do, and follow every change."""
         from srsql.engine.store.statements import query
 
         if not self.warehouse.rows(query("warehouse/public_file", "files")):
             return
         from srsql.engine.steward.public_file import follow
 
-        try:
-            with self.warehouse.guarded():
-                follow(self.warehouse)
-        except BaseException:
-            self.warehouse.close(failed=True)
-            raise
+        with self.warehouse.guarded():
+            follow(self.warehouse)
 
     def __enter__(self) -> Self:
         """The engine itself; the warehouse closes when the block ends."""

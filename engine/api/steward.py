@@ -131,16 +131,16 @@ class StewardCalls(Calls):
 
         if to is not None and stop:
             raise WarehouseError("--stop keeps no public file any more: leave --to out")
-        stopped = []
+        stopped, made = [], None
         with self.warehouse.guarded():
             if to is not None:
                 schema = self._context.dataset_of(None, dataset)
-                public_file.split(self.warehouse, schema, series, Path(to))
+                made = public_file.split(self.warehouse, schema, series, Path(to))
                 public_file.follow(self.warehouse)
             elif stop:
                 schema = self._context.dataset_of(None, dataset)
                 stopped.append(public_file.stop(self.warehouse, schema, series))
-            found = public_file.public_files(self.warehouse)
+            found = public_file.public_files(self.warehouse, made)
         return Rows([*stopped, *found], public_file.PublicFile)
 
     @reads(errors.WarehouseError)

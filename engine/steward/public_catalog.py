@@ -16,7 +16,7 @@ from sqlglot import exp
 from srsql.engine.audit.imports.import_release import store_ss_rules
 from srsql.engine.catalog.datasets import known_term
 from srsql.engine.catalog.layout import key_column, term_placeholders
-from srsql.engine.catalog.releases import as_released
+from srsql.engine.catalog.releases import as_released, released_terms
 from srsql.engine.grouping.reports import load_attributes
 from srsql.engine.shapes import release_shape, series_dataset
 from srsql.engine.store.statements import column, create, query, table, union_all
@@ -28,6 +28,7 @@ TOPIC = "warehouse/public_file"
 FACTS = ("defended_attack", "claim", "perturbation", "disassociated", "lattice")
 """Tables of the catalog of which a public file has the rows of its releases: parameters alone."""
 PARTED = "reports of a case are in several regions"
+APART = "some of its terms are told apart from rows"
 _INCOMING = "srsql_incoming"
 
 
@@ -43,35 +44,34 @@ class Shown:
 
 
 def copy_facts(source: Warehouse, own: Warehouse, shown: Shown) -> None:
-    """Copy the parameters of a release that its public manifest tells."""
+    """Copy the parameters of a release that its public manifest tells, and this manifest."""
     for name in FACTS:
         _copied(source, own, shown, name, f"INSERT INTO srsql.{name} FROM {_INCOMING}")
+    told = {"number": shown.number, "facts": _manifest(own, shown.schema)}
+    own.run(query(TOPIC, "describe"), told)
 
 
-def describe(source: Warehouse, own: Warehouse, dataset: Dataset, series: str, shown: Shown) -> None:
-    """Say in a public file what a release is, and lay its rows out for audits.
+def lay_out(source: Warehouse, own: Warehouse, dataset: Dataset, series: str, shown: Shown) -> None:
+    """Lay the rows of a release out for audits, or say why these would judge nothing.
 
     Args:
         source: the warehouse, for thresholds of values that rows show.
         own: the public file, with the views and the facts of all its releases.
         dataset: whose.
         series: of the releases.
-        shown: the release; the earlier ones are described already.
+        shown: the release; the earlier ones are laid out already.
     """
     taken = as_released(own, dataset, shown.number)
-    visible = series_dataset(own, taken, series)
-    why = release_shape(own, visible, shown.number).unjudged
+    why = release_shape(own, series_dataset(own, taken, series), shown.number).unjudged
+    why = why or (APART if released_terms(own, shown.number) else "")
     load_attributes(own, taken)
     if not why and _laid_out(own, taken, shown):
         store_ss_rules(own, taken, shown.number)
         _import(source, own, shown)
-    else:
-        own.run(query(TOPIC, "add_attributes"), {"number": shown.number})
-        why = why or PARTED
-    told = {"number": shown.number, "facts": _manifest(own, shown.schema), "why": why or None}
-    own.run(query(TOPIC, "describe"), told)
-    if not why:
         own.run(query(TOPIC, "add_measures"), {"number": shown.number})
+        return
+    own.run(query(TOPIC, "add_attributes"), {"number": shown.number})
+    own.run(query(TOPIC, "add_reason"), {"number": shown.number, "why": why or PARTED})
 
 
 def _copied(source: Warehouse, own: Warehouse, shown: Shown, name: str, into: str) -> None:
@@ -203,7 +203,9 @@ def _terms(dataset: Dataset, schema: str, attribute: Sensitive, lines: exp.Selec
 
 def _manifest(own: Warehouse, schema: str) -> str:
     """The public manifest as a document, without what stands in rows."""
-    row = exp.select(exp.func("to_json", exp.column("m"))).from_(table(schema, "manifest", alias="m"))
+    name = "srsql_manifest"  # which no column of it is called
+    row = exp.select(exp.func("to_json", exp.column(name)))
+    row = row.from_(table(schema, "manifest", alias=name))
     told = json_of(own.value(row.sql(dialect="duckdb")))
     told.pop("thresholds", None)
     return json.dumps(told)

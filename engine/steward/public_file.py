@@ -19,7 +19,7 @@ import secrets
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -31,7 +31,7 @@ from srsql.engine.catalog.series import IMPORTED, MAIN, ORIGINAL, Series, find_s
 from srsql.engine.errors import BusyError, WarehouseError, one_line
 from srsql.engine.release.series import refresh_series_views
 from srsql.engine.shapes import series_dataset
-from srsql.engine.steward.public_catalog import TOPIC, Shown, copy_facts, describe
+from srsql.engine.steward.public_catalog import TOPIC, Shown, copy_facts, lay_out
 from srsql.engine.store.database_file import NO_LIMITS, NOW, Limits, Wait, attached, need_usable
 from srsql.engine.store.definitions import definitions
 from srsql.engine.store.scratch import private_folder, sync
@@ -66,6 +66,7 @@ class _Listed:
     dataset: str
     series: str
     path: str
+    home: str
     token: str
     epoch: str
 
@@ -75,24 +76,39 @@ class _Listed:
 
 
 class Refreshing:
-    """What keeps the public files of a warehouse as they are to be, commit by commit."""
+    """What keeps the public files of a warehouse as they are to be, change by change.
+
+    Where one could not be brought up to date, the next change is refused before it is made.
+    """
 
     def __init__(self, warehouse: Warehouse) -> None:
         self._warehouse = warehouse
         self._known: dict[str, str] = {}
         """Path of a file -> what it holds, as this process has seen or written it."""
+        self._due = False
 
-    def __call__(self) -> None:
+    def begin(self) -> None:
+        """Try once more what could not be done.
+
+        Raises:
+            WarehouseError: it cannot be done now either.
+        """
+        if self._due:
+            self.committed()
+
+    def committed(self) -> None:
         """Bring every public file up to date.
 
         Raises:
-            WarehouseError: one cannot be written; what was committed stays.
+            WarehouseError: one cannot be; what was committed stays.
         """
+        self._due = True
         for listed in listed_files(self._warehouse):
             state = _state(self._warehouse, listed)
             if self._known.get(listed.path) != state:
                 _refresh(self._warehouse, listed, state)
                 self._known[listed.path] = state
+        self._due = False
 
 
 def listed_files(warehouse: Warehouse) -> list[_Listed]:
@@ -124,12 +140,16 @@ def split(warehouse: Warehouse, dataset: Dataset, series: str, to: Path) -> Publ
             f"{_named(series)}' first, and delete that file"
         )
     if standing:
-        return _now(warehouse, standing[0])
+        (listed,) = standing
+        with _without_refreshing(warehouse), warehouse.transaction():
+            warehouse.run(query(TOPIC, "move"), {**_names(listed), "home": _home(warehouse)})
+        return _now(warehouse, replace(listed, home=_home(warehouse)))
     if not Path(path).parent.is_dir():
         raise WarehouseError(f"there is no folder {Path(path).parent}: make it first")
     if os.path.lexists(path):
         raise WarehouseError(f"{to} is there already: give --to the name of a new file")
-    listed = _Listed(*own, path, secrets.token_hex(16), secrets.token_hex(16))
+    drawn = (secrets.token_hex(16) for _ in range(2))
+    listed = _Listed(*own, path, _home(warehouse), *drawn)
     with _without_refreshing(warehouse):
         with warehouse.transaction():
             warehouse.run(query(TOPIC, "keep"), asdict(listed))
@@ -141,9 +161,17 @@ def split(warehouse: Warehouse, dataset: Dataset, series: str, to: Path) -> Publ
             raise
 
 
-def public_files(warehouse: Warehouse) -> list[PublicFile]:
-    """Every public file of a warehouse, as it is to be; one that is not is made anew."""
-    return [_now(warehouse, each) for each in listed_files(warehouse)]
+def public_files(warehouse: Warehouse, known: PublicFile | None = None) -> list[PublicFile]:
+    """Every public file of a warehouse, as it is to be; one that is not is made anew.
+
+    Args:
+        warehouse: open for writing; within ``guarded``.
+        known: one that was looked at just now.
+    """
+    return [
+        known if known is not None and known.path == each.path else _now(warehouse, each)
+        for each in listed_files(warehouse)
+    ]
 
 
 def stop(warehouse: Warehouse, dataset: Dataset, series: str) -> PublicFile:
@@ -185,16 +213,20 @@ def carry_files(warehouse: Warehouse, standing: Sequence[tuple[str, ...]] | None
 
 
 def follow(warehouse: Warehouse) -> None:
-    """Bring the public files of a warehouse up to date, and again after every commit."""
-    warehouse.after_commit = Refreshing(warehouse)
-    warehouse.after_commit()
+    """Bring the public files of a warehouse up to date, and again after every change.
+
+    What cannot be done now is told when something is to be changed.
+    """
+    warehouse.follower = Refreshing(warehouse)
+    with suppress(WarehouseError):
+        warehouse.follower.committed()
 
 
 def refresh_files(path: Path, limits: Limits = NO_LIMITS, wait: Wait = NOW) -> None:
     """Bring the public files of a warehouse up to date that was written otherwise than by a call of
     the engine."""
     with Warehouse(path, **asdict(limits), wait=wait) as warehouse, warehouse.guarded():
-        Refreshing(warehouse)()
+        Refreshing(warehouse).committed()
 
 
 def _publishable(warehouse: Warehouse, dataset: Dataset, series: str) -> Series:
@@ -244,6 +276,12 @@ def _refresh(warehouse: Warehouse, listed: _Listed, state: str) -> bool:
         WarehouseError: it is no public file of this warehouse, somebody writes it, or it cannot be
             written.
     """
+    if listed.home != _home(warehouse):
+        raise WarehouseError(
+            f"the public file {listed.path} is kept by the warehouse at {listed.home}, and this is "
+            f"a copy: run 'srsql split --stop{_named(listed.series)}'; or, if the warehouse was "
+            f"moved here, 'srsql split --to {listed.path}{_named(listed.series)}'"
+        )
     try:
         if _held_state(listed) == state:
             return False
@@ -322,12 +360,18 @@ def _fill(warehouse: Warehouse, own: Warehouse, listed: _Listed) -> None:
     for each in shown:
         copy_facts(warehouse, own, each)
     for each in shown:
-        describe(warehouse, own, dataset, found.name, each)
+        lay_out(warehouse, own, dataset, found.name, each)
     series = find_series(own, dataset, found.name)
     if shown and series is not None:
         visible = series_dataset(own, dataset, series.name)
         with own.transaction():
             refresh_series_views(own, visible, series)
+
+
+def _home(warehouse: Warehouse) -> str:
+    """Where the file of a warehouse is."""
+    path = str(warehouse.value(query(TOPIC, "home"), {"database": warehouse.database}))
+    return os.path.realpath(path) if path else ""
 
 
 def _shown(warehouse: Warehouse, listed: _Listed) -> list[Shown]:
@@ -368,8 +412,8 @@ def _usual_mode() -> int:
 @contextmanager
 def _without_refreshing(warehouse: Warehouse) -> Iterator[None]:
     """While this lasts a commit concerns no public file."""
-    hook, warehouse.after_commit = warehouse.after_commit, None
+    follower, warehouse.follower = warehouse.follower, None
     try:
         yield
     finally:
-        warehouse.after_commit = hook
+        warehouse.follower = follower

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import duckdb
 import numpy as np
@@ -57,6 +57,16 @@ LONG_LOG = 128 << 20
 """Bytes of a log that take some seconds to read when the file is opened after a kill."""
 
 
+class Follower(Protocol):
+    """What is to follow every change of a warehouse, in files of its own."""
+
+    def begin(self) -> None:
+        """Called before a change; may refuse it, while nothing is changed."""
+
+    def committed(self) -> None:
+        """Called after it."""
+
+
 class Warehouse:
     """A connection with the catalog, the macros and the UDFs installed.
 
@@ -90,7 +100,7 @@ class Warehouse:
         self._folder: PrivateFolder | None = None
         self._fresh = self._shares = self._looked_at = self.is_public = False
         self.before_commit: Callable[[], object] | None = None
-        self.after_commit: Callable[[], object] | None = None
+        self.follower: Follower | None = None
         settings = self.limits.settings()
         if isinstance(target, duckdb.DuckDBPyConnection):
             self.con = target
@@ -345,6 +355,8 @@ class Warehouse:
                 cannot be committed.
         """
         need_idle(self.con)
+        if self.follower is not None:
+            self.follower.begin()
         self.con.execute("BEGIN TRANSACTION")
         try:
             with self._told():
@@ -367,8 +379,8 @@ class Warehouse:
                 raise database_file.told(self.path, error) from None
             raise WarehouseError(f"the warehouse refused the change: {one_line(error)}") from None
         self._fresh = False
-        if self.after_commit is not None:
-            self.after_commit()
+        if self.follower is not None:
+            self.follower.committed()
 
     def run(
         self, query: str | duckdb.Statement, parameters: Sequence[Any] | dict[str, Any] = ()

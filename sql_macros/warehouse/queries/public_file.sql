@@ -4,17 +4,27 @@
 
 -- name: files
 -- The series that have a public file.
-SELECT f.dataset, f.series, f.path, f.token, f.epoch
+SELECT f.dataset, f.series, f.path, f.home, f.token, f.epoch
 FROM srsql.public_file AS f
 ORDER BY f.dataset, f.series;
 
 -- name: keep
 -- Say that a series has a public file from now on.
-INSERT INTO srsql.public_file VALUES ($dataset, $series, $path, $token, $epoch);
+INSERT INTO srsql.public_file VALUES ($dataset, $series, $path, $home, $token, $epoch);
 
 -- name: stop
 -- Say that it has none any more.
 DELETE FROM srsql.public_file WHERE dataset = $dataset AND series = $series;
+
+-- name: move
+-- Say where the warehouse is now that has a public file.
+UPDATE srsql.public_file SET home = $home WHERE dataset = $dataset AND series = $series;
+
+-- name: home
+-- Where the file of a database is; empty: it has none.
+SELECT coalesce(d.path, '') AS path
+FROM system.main.duckdb_databases() AS d
+WHERE d.database_name = $database;
 
 -- name: renew
 -- Have every public file made anew: the warehouse is another one now.
@@ -86,13 +96,18 @@ ORDER BY v.view_name;
 INSERT INTO srsql.public_origin VALUES ($token, $state);
 
 -- name: describe
--- What a release in a public file says of itself: its public manifest, and why its rows alone
--- cannot be audited (NULL: they can).
+-- What a release in a public file says of itself: its public manifest.
 UPDATE srsql.release
 SET
     k = ($facts::JSON ->> '$.k')::INTEGER,
     k_effective = ($facts::JSON ->> '$.k_effective')::INTEGER,
-    private_manifest = json_merge_patch($facts::JSON, json_object('not_audited', $why))
+    private_manifest = $facts::JSON
+WHERE release_id = $number;
+
+-- name: add_reason
+-- Why the rows of a release alone cannot be audited.
+UPDATE srsql.release
+SET private_manifest = json_merge_patch(private_manifest, json_object('not_audited', $why::VARCHAR))
 WHERE release_id = $number;
 
 -- name: defended_attack
