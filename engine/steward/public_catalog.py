@@ -65,13 +65,16 @@ def lay_out(source: Warehouse, own: Warehouse, dataset: Dataset, series: str, sh
     why = release_shape(own, series_dataset(own, taken, series), shown.number).unjudged
     why = why or (APART if released_terms(own, shown.number) else "")
     load_attributes(own, taken)
-    if not why and _laid_out(own, taken, shown):
+    number = {"number": shown.number}
+    if why or not _laid_out(own, taken, shown):
+        own.run(query(TOPIC, "add_attributes"), number)
+        own.run(query(TOPIC, "add_reason"), {**number, "why": why or PARTED})
+    elif own.value("SELECT count(*) FROM temp.main.srsql_foreign_row"):
         store_ss_rules(own, taken, shown.number)
         _import(source, own, shown)
-        own.run(query(TOPIC, "add_measures"), {"number": shown.number})
-        return
-    own.run(query(TOPIC, "add_attributes"), {"number": shown.number})
-    own.run(query(TOPIC, "add_reason"), {"number": shown.number, "why": why or PARTED})
+        own.run(query(TOPIC, "add_measures"), number)
+    else:  # a quarter of which nobody could be released
+        own.run(query(TOPIC, "add_attributes"), number)
 
 
 def _copied(source: Warehouse, own: Warehouse, shown: Shown, name: str, into: str) -> None:

@@ -32,13 +32,24 @@ from srsql.engine.errors import BusyError, WarehouseError, one_line
 from srsql.engine.release.series import refresh_series_views
 from srsql.engine.shapes import series_dataset
 from srsql.engine.steward.public_catalog import TOPIC, Shown, copy_facts, lay_out
-from srsql.engine.store.database_file import NO_LIMITS, NOW, Limits, Wait, attached, need_usable
+from srsql.engine.store.database_file import (
+    NO_LIMITS,
+    NOW,
+    Limits,
+    Wait,
+    attached,
+    make,
+    need_usable,
+)
 from srsql.engine.store.definitions import definitions
 from srsql.engine.store.scratch import private_folder, sync
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
+STORAGE = "v1.5.0"
+"""Oldest DuckDB that can read a public file. Under v1.4.0 and before DuckDB keeps no MATERIALIZED of
+a macro, by which audits would compute their parts again and again."""
 RETRY = "the next command that writes the warehouse, or 'srsql split', makes it anew"
 
 
@@ -328,6 +339,7 @@ def _write(warehouse: Warehouse, listed: _Listed, state: str) -> None:
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else _usual_mode()
     with private_folder(path) as folder, warehouse.beside_another():
         made = folder / path.name
+        make(made, STORAGE)
         with Warehouse(made, **asdict(warehouse.limits)) as own, own.beside_another():
             own.run("SET temp_directory = ?", [str(folder / "spill")])
             with own.guarded():

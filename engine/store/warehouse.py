@@ -53,6 +53,8 @@ KEPT_FOR_BLOCKS = "25%"
 memory that is new costs the system more time than a block is worked on."""
 _known: dict[Path, database_file.State] = {}
 """Files that this process has looked at, or has written last, as they were then."""
+_READ_ONLY = "attached in read-only mode"
+"""What DuckDB says of a change of a database that is attached for reading."""
 LONG_LOG = 128 << 20
 """Bytes of a log that take some seconds to read when the file is opened after a kill."""
 
@@ -227,6 +229,11 @@ class Warehouse:
         try:
             yield
         except duckdb.Error as error:
+            if isinstance(error, duckdb.InvalidInputException) and _READ_ONLY in str(error):
+                raise WarehouseError(
+                    "the warehouse is open for reading alone: attach or open it without READ_ONLY "
+                    "to change it"
+                ) from None
             damaged = self.lake.fault_behind(error) if self.lake is not None else None
             if damaged is not None:
                 raise damaged from None

@@ -205,6 +205,35 @@ def test_nothing_of_a_forgotten_case_is_left_in_the_bytes_of_the_public_file(pla
     assert view(public, "SELECT count(*) > 0 FROM released.reac") == [(True,)]
 
 
+def test_a_quarter_of_which_nobody_could_be_released_is_empty_there(
+    made: Path, tmp_path: Path
+) -> None:
+    private, public = tmp_path / "w.duckdb", tmp_path / "public.duckdb"
+    shutil.copy(made / "w.duckdb", private)
+    few = write_quarter(tmp_path, "2012Q1", crowd(2, FIRST + 90, version=5))
+    with Engine(private) as engine:
+        engine.ingest([few])
+        usual = {**OPTIONS, "on_infeasible": "withhold", "series": "other"}
+        engine.release.make_range("2011Q3:2012Q1", **usual)
+        engine.steward.split(public, series="other")
+    assert quarters_in(public) == ["2011Q3", "2011Q4", "2012Q1"]
+    assert view(public, "SELECT count(*) FROM release_other_2012q1.demo") == [(0,)]
+    with Engine(public, read_only=True) as engine:
+        found = engine.audit.run(series="other").releases
+        assert {row.quarter: row.groups > 0 for row in found} == {
+            "2011Q3": True, "2011Q4": True, "2012Q1": False
+        }  # fmt: skip
+
+
+def test_the_public_file_is_of_a_storage_version_that_older_clients_read(place: Path) -> None:
+    public = place / "public.duckdb"
+    with Engine(place / "w.duckdb") as engine:
+        engine.steward.split(public)
+    asked = "SELECT tags['storage_version'] FROM duckdb_databases() WHERE NOT internal"
+    ((version,),) = view(public, asked)
+    assert version.startswith(public_file.STORAGE.rpartition(".")[0])
+
+
 def test_a_reader_sees_the_old_state_until_the_file_is_opened_anew(place: Path) -> None:
     private, public = place / "w.duckdb", place / "public.duckdb"
     with Engine(private) as engine:
