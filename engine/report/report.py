@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-
 from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.catalog.public_database import rows_of
 from srsql.engine.catalog.releases import released_id, without_releases
@@ -25,7 +24,7 @@ from srsql.engine.report.public_edition import (
 )
 from srsql.engine.shapes import series_shape
 from srsql.engine.store.scratch import put_beside
-from srsql.engine.store.statements import query, table
+from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 

@@ -48,8 +48,8 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 STORAGE = "v1.5.0"
-"""Oldest DuckDB that can read a public file. Under v1.4.0 and before DuckDB keeps no MATERIALIZED of
-a macro, by which audits would compute their parts again and again."""
+"""Oldest DuckDB that can read a public file. Under v1.4.0 and before DuckDB keeps no MATERIALIZED
+of a macro, by which audits would compute their parts again and again."""
 RETRY = "the next command that writes the warehouse, or 'srsql split', makes it anew"
 
 
