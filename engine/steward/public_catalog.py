@@ -206,8 +206,8 @@ def _terms(dataset: Dataset, schema: str, attribute: Sensitive, lines: exp.Selec
 
 def _manifest(own: Warehouse, schema: str) -> str:
     """The public manifest as a document, without what stands in rows."""
-    name = "srsql_manifest"  # which no column of it is called
-    row = exp.select(exp.func("to_json", exp.column(name)))
+    name = "all of it"  # which no column of it is called
+    row = exp.select(exp.func("to_json", exp.column(name, quoted=True)))
     row = row.from_(table(schema, "manifest", alias=name))
     told = json_of(own.value(row.sql(dialect="duckdb")))
     told.pop("thresholds", None)

@@ -389,7 +389,7 @@ def _home(warehouse: Warehouse) -> str:
 def _shown(warehouse: Warehouse, listed: _Listed) -> list[Shown]:
     """The releases that a public file holds, in order."""
     rows = warehouse.rows(query(TOPIC, "shown"), _names(listed))
-    return [Shown(*row, number) for number, row in enumerate(rows, start=1)]
+    return [Shown(*row[:4], number=number) for number, row in enumerate(rows, start=1)]
 
 
 def _views(warehouse: Warehouse, schema: str) -> frozenset[str]:
