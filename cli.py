@@ -334,6 +334,7 @@ def backup(to: Path, if_needed: bool, db: Path, as_json: bool) -> None:
 def restore_warehouse(source: Path, without_forgotten: bool, db: Path, as_json: bool) -> None:
     """Put a backup in the place of the warehouse; whoever was forgotten since stays forgotten."""
     from srsql.engine.console import upkeep as show_upkeep
+    from srsql.engine.steward.public_file import refresh_files
     from srsql.engine.steward.restore import restore
     from srsql.engine.store.database_file import Limits
 
@@ -344,7 +345,25 @@ def restore_warehouse(source: Path, without_forgotten: bool, db: Path, as_json: 
         wait=sessions.session_wait(),
         limits=Limits(**limits_given()),
     )
+    refresh_files(db, Limits(**limits_given()), sessions.session_wait())
     show(made, as_json, show_upkeep.restored_parts(made))
+
+
+@cli.command()
+@options_of("steward.split")
+@warehouse
+def split(db: Path, as_json: bool, **options: Any) -> None:
+    """Keep what is out of a series in a public file of its own, for those who must not read the
+    warehouse.
+
+    The file is made anew after each release, correction, erasure and restore. Without --to: the
+    public files that there are.
+    """
+    from srsql.engine.console import upkeep as show_upkeep
+
+    with _engine(existing(db), read_only=False) as engine:
+        found = engine.steward.split(**options)
+    show(found, as_json, show_upkeep.public_parts(found))
 
 
 @cli.command()
@@ -406,9 +425,11 @@ def migrate_warehouse(db: Path, as_json: bool) -> None:
     """Bring a warehouse of an earlier version to the layout of this one; the old file stays."""
     from srsql.engine.console import upkeep as show_upkeep
     from srsql.engine.steward.migrate import migrate
+    from srsql.engine.steward.public_file import refresh_files
     from srsql.engine.store.database_file import Limits
 
     made = migrate(existing(db), Limits(**limits_given()), wait=sessions.session_wait())
+    refresh_files(db, Limits(**limits_given()), sessions.session_wait())
     show(made, as_json, [show_upkeep.migrated_line(made)])
 
 

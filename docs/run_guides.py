@@ -53,6 +53,7 @@ PAGES = (
     "omop.md",
     "regulators.md",
     "undo.md",
+    "public-file.md",
 )
 _BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _VARIES = (

@@ -171,6 +171,9 @@ ARGUMENTS: Mapping[str, Argument] = {
         "refuse any difference",
         in_file=True,
     ),
+    # split
+    "split.to": Argument("File to keep what is out of the series in, from now on"),
+    "split.stop": Argument("Keep no public file of the series any more; the file stays as it is"),
     # report, publish
     "stale": Argument("Publish the release although cases have left it since"),
     "report.quarter": Argument("This period", "the whole series", aliases=_PERIOD),

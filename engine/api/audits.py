@@ -34,7 +34,11 @@ TERMS_ALONE = (
 
 
 def need_regions(
-    warehouse: Warehouse, dataset: Dataset, series: str, error: type[SrsqlError]
+    warehouse: Warehouse,
+    dataset: Dataset,
+    series: str,
+    error: type[SrsqlError],
+    quarter: str | None = None,
 ) -> None:
     """Refuse attacks on a series that has no regions.
 
@@ -42,10 +46,17 @@ def need_regions(
         SrsqlError: of the kind ``error``.
     """
     from srsql.engine.shapes import need_cases
+    from srsql.engine.store.statements import query
 
     need_cases(warehouse, dataset, series, error)
     if not dataset.rows:
         raise error(TERMS_ALONE.format(series=series))
+    asked = {"dataset": dataset.name, "series": series, "quarter": quarter}
+    for period, why in warehouse.rows(query("warehouse/public_file", "not_audited"), asked):
+        raise error(
+            f"the release of {period} cannot be audited from what is published ({why}): ask the "
+            "steward for an audit of the warehouse, or run 'srsql verify' on the artifact"
+        )
 
 
 def audit_options(quarter: str | None, bounds: Bounds) -> AuditOptions:
@@ -97,7 +108,7 @@ def audited(
             )
         return audit_all_series(warehouse, dataset, asked.quarter, asked.k)
     visible = series_dataset(warehouse, dataset, series)
-    need_regions(warehouse, visible, series, AuditError)
+    need_regions(warehouse, visible, series, AuditError, asked.quarter)
     if kept:
         if asked != AuditOptions(asked.quarter, evidence=asked.evidence):
             raise AuditError(
@@ -203,6 +214,8 @@ class AuditCalls(CallableCalls):
     ) -> Audit | SeriesAudit:
         """Attack every case of a series, or of all together; see ``srsql audit``."""
         options = audit_options(quarter, bounds)
+        if all_series or kept:
+            self._context.need_originals("audits over all series, and kept verdicts, are")
         with self.warehouse.guarded():
             schema = self._context.dataset_of(quarter, dataset)
             return audited(
@@ -231,7 +244,7 @@ class AuditCalls(CallableCalls):
 
         with self.warehouse.guarded():
             schema = self._context.visible(series, quarter, dataset)
-            need_regions(self.warehouse, schema, series, errors.AttackError)
+            need_regions(self.warehouse, schema, series, errors.AttackError, quarter)
             values = {name: str(value) for name, value in qids.items()}
             known: dict[Besides, bool] = {
                 "new": presence.new,
@@ -258,9 +271,11 @@ class AuditCalls(CallableCalls):
         from srsql.engine.shapes import series_dataset
         from srsql.engine.store.frames import Rows
 
+        if medical is not None:
+            self._context.need_originals("inferences by medical knowledge are")
         with self.warehouse.guarded():
             schema, found = self._context.released(quarter, dataset, series)
-            if public:
+            if self._context.released_only(public):
                 visible = series_dataset(self.warehouse, schema, series)
                 return Rows(measured_publicly(self.warehouse, visible, found), MeasureRow)
             rows = all_measures(self.warehouse, schema, series, quarter, found, medical)
@@ -276,6 +291,7 @@ class AuditCalls(CallableCalls):
         from srsql.engine.risk.term_counts import CombinationShare
         from srsql.engine.store.frames import Rows
 
+        self._context.need_originals("term combinations are")
         with self.warehouse.guarded():
             schema, release_id = self._context.released(quarter, dataset, series)
             found = term_combinations(self.warehouse, schema, release_id)

@@ -99,6 +99,27 @@ class Context:
     usual: str | Path | None = None
     """Name or file of the dataset; None: the only one of the warehouse."""
 
+    def need_originals(self, what: str) -> None:
+        """Refuse what a public file cannot answer.
+
+        Args:
+            what: is asked, with its verb.
+
+        Raises:
+            WarehouseError: the warehouse is a public file.
+        """
+        from srsql.engine.errors import WarehouseError
+
+        if self.warehouse.is_public:
+            raise WarehouseError(
+                f"{what} made from the originals, which a public file does not hold: ask the "
+                "steward, who has the warehouse"
+            )
+
+    def released_only(self, asked: bool) -> bool:
+        """Whether released rows alone are asked: as is said, or since there are no others."""
+        return asked or self.warehouse.is_public
+
     def periods_of(self, dataset: str | Path | None = None) -> list[str]:
         """The labels of the periods that there are, of one dataset or of all."""
         with self.warehouse.guarded():

@@ -109,6 +109,8 @@ class Engine:
             wait=Wait(wait, progress),
         )
         self._context = Context(self.warehouse, dataset)
+        if not read_only:
+            self._keep_public_files()
         if dataset is None:  # the call that needs one says so
             return
         try:
@@ -116,6 +118,17 @@ class Engine:
         except errors.DatasetError:
             self.warehouse.close(failed=True)
             raise
+
+    def _keep_public_files(self) -> None:
+        """Finish what a command that was killed left to do, and follow every change."""
+        from srsql.engine.store.statements import query
+
+        if not self.warehouse.rows(query("warehouse/public_file", "files")):
+            return
+        from srsql.engine.steward.public_file import follow
+
+        with self.warehouse.guarded():
+            follow(self.warehouse)
 
     def __enter__(self) -> Self:
         """The engine itself; the warehouse closes when the block ends."""
@@ -161,11 +174,13 @@ class Engine:
     @cached_property
     def artifact(self) -> ArtifactCalls:
         """Folders and pages for others."""
+        self._context.need_originals("artifacts and pages are")
         return ArtifactCalls(self._context)
 
     @cached_property
     def steward(self) -> StewardCalls:
         """Single cases, suspected duplicates, copies of the warehouse."""
+        self._context.need_originals("what the steward asks is")
         return StewardCalls(self._context)
 
     @reads(errors.WarehouseError)
@@ -262,6 +277,7 @@ class Engine:
         """
         from srsql.engine.store import doors
 
+        self._context.need_originals("studies are")
         studies = doors.opened("study")(self.warehouse, self._context.usual)
         return studies.compare(quarters, grid, out, dataset=dataset, **options)
 
@@ -273,6 +289,7 @@ class Engine:
         """
         from srsql.engine.store import doors
 
+        self._context.need_originals("studies are")
         studies = doors.opened("study")(self.warehouse, self._context.usual)
         return studies.advise(quarter, out, dataset=dataset, **options)
 

@@ -67,7 +67,7 @@ class QueryCalls(CallableCalls):
         from srsql.engine.catalog.levels import names_dropped, read_levels
         from srsql.engine.query.coverage import coverage
 
-        shown = series if released_only else None
+        shown = series if self._context.released_only(released_only) else None
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema = self._read(shown, quarter, dataset, errors.LevelError)
             (asked,) = read_levels(schema, [level])
@@ -89,7 +89,7 @@ class QueryCalls(CallableCalls):
         from srsql.engine.catalog.levels import names_dropped
         from srsql.engine.query.coverage import spellings
 
-        shown = series if released_only else None
+        shown = series if self._context.released_only(released_only) else None
         with self.warehouse.guarded(), names_dropped(self.warehouse):
             schema = self._read(shown, quarter, dataset, errors.QueryError)
             return spellings(self.warehouse, schema, column, quarter=quarter, series=shown)
@@ -112,6 +112,7 @@ class QueryCalls(CallableCalls):
         from srsql.engine.risk.group_questions import GroupAnswer, group_answers
         from srsql.engine.store.frames import Rows
 
+        self._context.need_originals("errors of answers are")
         with self.warehouse.guarded():
             schema, found = self._context.released(quarter, dataset, series)
             over = over_lattice(self.warehouse, found)

@@ -64,7 +64,7 @@ class SignalCalls(CallableCalls):
                 series,
                 pairs,
                 quarter=counting.quarter,
-                released_only=counting.released_only,
+                released_only=self._context.released_only(counting.released_only),
                 counting=_counting(schema, counting),
             )
 
@@ -92,7 +92,7 @@ class SignalCalls(CallableCalls):
                 series,
                 _pair(schema, drug, reaction, counting),
                 quarter=counting.quarter,
-                released_only=counting.released_only,
+                released_only=self._context.released_only(counting.released_only),
                 counting=_counting(schema, counting),
             )
         if figure is not None:
@@ -126,7 +126,7 @@ class SignalCalls(CallableCalls):
                 series,
                 (drug, _named("drug", with_drug), reaction, pair.condition),
                 quarter=counting.quarter,
-                released_only=counting.released_only,
+                released_only=self._context.released_only(counting.released_only),
                 counting=_counting(schema, counting),
             )
 
@@ -154,7 +154,7 @@ class SignalCalls(CallableCalls):
                 series,
                 _pair(schema, drug, None, counting),
                 (draws, seed),
-                asking=(counting.quarter, counting.released_only),
+                asking=(counting.quarter, self._context.released_only(counting.released_only)),
                 counting=_counting(schema, counting),
             )
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from srsql.engine.steward.backup import Backup
     from srsql.engine.steward.explain import Explained
     from srsql.engine.steward.forget import Receipt
+    from srsql.engine.steward.public_file import PublicFile
+    from srsql.engine.store.frames import Rows
 
 
 class StewardCalls(Calls):
@@ -108,6 +110,38 @@ class StewardCalls(Calls):
             for name in dataset_names(self.warehouse):
                 sweep(self.warehouse, self._context.dataset(name))
         rebuild(self.warehouse)
+
+    @reads(errors.WarehouseError)
+    def split(
+        self,
+        to: str | Path | None = None,
+        *,
+        stop: bool = False,
+        series: str = MAIN,
+        dataset: Name = None,
+    ) -> Rows[PublicFile]:
+        """Keep what is out of a series in a file of its own; see ``srsql split``.
+
+        Without ``to``: the public files that there are, each made anew unless it is up to date. The
+        rows are the public files of the warehouse after the call.
+        """
+        from srsql.engine.errors import WarehouseError
+        from srsql.engine.steward import public_file
+        from srsql.engine.store.frames import Rows
+
+        if to is not None and stop:
+            raise WarehouseError("--stop keeps no public file any more: leave --to out")
+        stopped, made = [], None
+        with self.warehouse.guarded():
+            if to is not None:
+                schema = self._context.dataset_of(None, dataset)
+                made = public_file.split(self.warehouse, schema, series, Path(to))
+                public_file.follow(self.warehouse)
+            elif stop:
+                schema = self._context.dataset_of(None, dataset)
+                stopped.append(public_file.stop(self.warehouse, schema, series))
+            found = public_file.public_files(self.warehouse, made)
+        return Rows([*stopped, *found], public_file.PublicFile)
 
     @reads(errors.WarehouseError)
     def backup(self, to: str | Path, *, if_needed: bool = False) -> Backup:

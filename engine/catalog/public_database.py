@@ -1,7 +1,8 @@
-"""A database in memory of released views and public manifests, and of nothing else.
+"""A database of released views and public manifests, and of nothing else.
 
 Whatever its statements say, there is no raw table and no private catalog that they could reach. The
-public edition is made in one, and an artifact is asked in one.
+public edition is made in one, and an artifact is asked in one, in memory; the public file of a
+warehouse that is split is one.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ class PublicSeries:
     ids: str = ORIGINAL
     keyed: bool = False
     """Whether the ids are pseudonyms."""
+    own_views: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Schema of a release -> its views, where releases have different ones."""
 
 
 @contextmanager
@@ -74,6 +77,17 @@ def limits_of(con: duckdb.DuckDBPyConnection) -> tuple[str, int]:
 
 
 def fill(own: Warehouse, rows: RowsOf, dataset: Dataset, series: PublicSeries) -> None:
+    """Copy released views into an empty warehouse, as its only releases, with the views of all of
+    them together; within ``guarded``. See ``fill_releases``."""
+    fill_releases(own, rows, dataset, series)
+    known = {source.name for source in dataset.row_tables}
+    if known <= series.views:
+        releases = [(quarter, number) for number, quarter in enumerate(series.schemas, start=1)]
+        series_views(own, dataset, series.cumulative, releases,
+                     followed=series.ids != PER_QUARTER)  # fmt: skip
+
+
+def fill_releases(own: Warehouse, rows: RowsOf, dataset: Dataset, series: PublicSeries) -> None:
     """Copy released views into an empty warehouse, as its only releases; within ``guarded``.
 
     Args:
@@ -85,7 +99,8 @@ def fill(own: Warehouse, rows: RowsOf, dataset: Dataset, series: PublicSeries) -
     with own.transaction():
         register_dataset(own, dataset, RELEASED)
     for number, schema in enumerate(series.schemas.values(), start=1):
-        stores = {view: store_of(number, view) for view in sorted(series.views | {"manifest"})}
+        views = series.own_views.get(schema, series.views) | {"manifest"}
+        stores = {view: store_of(number, view) for view in sorted(views)}
         for view, store in stores.items():
             _copy(own, rows(schema, view), store)
         create_views(own, schema, stores)
@@ -97,11 +112,16 @@ def fill(own: Warehouse, rows: RowsOf, dataset: Dataset, series: PublicSeries) -
         model = {"model": series.models.get(quarter, RELEASED)}
         own.run(query(TOPIC, "add_release"), names | facts | model)
         keep_key(own, number, published_key(own, schema))
-    known = {source.name for source in dataset.row_tables}
-    if known <= series.views:
-        releases = [(quarter, number) for number, quarter in enumerate(series.schemas, start=1)]
-        series_views(own, dataset, series.cumulative, releases,
-                     followed=series.ids != PER_QUARTER)  # fmt: skip
+
+
+def rows_of(warehouse: Warehouse) -> RowsOf:
+    """The rows of the released views of a warehouse; nothing else of it is read."""
+
+    def read(schema: str, view: str) -> pa.RecordBatchReader:
+        rows = exp.select("v.*").from_(table(schema, view, alias="v")).sql(dialect="duckdb")
+        return warehouse.con.sql(rows).to_arrow_reader(BATCH)
+
+    return read
 
 
 def _copy(target: Warehouse, rows: pa.RecordBatchReader, store: str) -> None:

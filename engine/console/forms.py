@@ -117,6 +117,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "srsql forget --file ids.txt --reason 'withdrawn consent' --receipt receipt.json",
     ),
     "backup": ("srsql backup --to safe/srsql-2011Q4.duckdb",),
+    "split": (
+        "srsql split --to public/faers.duckdb",
+        "srsql split",
+        "srsql split --stop --series partners",
+    ),
     "restore": ("srsql restore --from safe/srsql-2011Q4.duckdb",),
     "lake": (
         "srsql lake",

@@ -1,5 +1,5 @@
 """What a terminal shows of the upkeep of a warehouse: `migrate`, `forget`, `backup`, `restore`,
-`lake`."""
+`lake`, `split`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from srsql.engine.steward.copies import Copy
     from srsql.engine.steward.forget import Receipt
     from srsql.engine.steward.migrate import Migration
+    from srsql.engine.steward.public_file import PublicFile
     from srsql.engine.steward.restore import Restored
 
 NAMES_SHOWN = 10
@@ -237,6 +238,25 @@ def backup_line(made: Backup) -> str:
         f"warehouse ({made.bytes_on_disk / 2**20:,.1f} MiB); it holds raw rows, and whoever is "
         f"forgotten later{lake}"
     )
+
+
+def public_parts(found: Sequence[PublicFile]) -> Parts:
+    """Which public files there are, and what they hold."""
+    for each in found:
+        series, path = f"{each.dataset}, series {each.series}", printable(each.path)
+        if not each.kept:
+            yield f"{series}: {path} is not kept up to date any more: delete it"
+            continue
+        held = f"{each.quarters[0]} to {each.quarters[-1]}" if each.quarters else "no release yet"
+        anew = "written now" if each.made else "up to date"
+        yield f"{series}: {path}, {each.bytes_on_disk / 2**20:,.1f} MiB, {held}; {anew}"
+        if each.held:
+            yield (
+                f"{each.held:,} releases are not in it, since they show a case that was forgotten: "
+                "run 'srsql correct' on them"
+            )
+    if not found:
+        yield "no series has a public file: give --to FILE"
 
 
 def restored_parts(made: Restored) -> Parts:

@@ -8,11 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-import pyarrow as pa
-from sqlglot import exp
-
 from srsql.engine.audit.plan import AuditOptions
-from srsql.engine.catalog.public_database import BATCH, RowsOf
+from srsql.engine.catalog.public_database import rows_of
 from srsql.engine.catalog.releases import released_id, without_releases
 from srsql.engine.catalog.series import PER_QUARTER, find_series
 from srsql.engine.errors import ReportError
@@ -27,7 +24,7 @@ from srsql.engine.report.public_edition import (
 )
 from srsql.engine.shapes import series_shape
 from srsql.engine.store.scratch import put_beside
-from srsql.engine.store.statements import query, table
+from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -106,7 +103,7 @@ def report(
         with (
             warehouse.beside_another(),
             public_database(
-                warehouse.con, _rows_of(warehouse), dataset, series, schemas, views
+                warehouse.con, rows_of(warehouse), dataset, series, schemas, views
             ) as released,
         ):
             page = public_series(released)
@@ -126,20 +123,10 @@ def _public_quarter(subject: Subject, ids: str | None) -> Page:
     with (
         warehouse.beside_another(),
         public_database(
-            warehouse.con, _rows_of(warehouse), dataset, release.series, schemas, views, ids
+            warehouse.con, rows_of(warehouse), dataset, release.series, schemas, views, ids
         ) as released,
     ):
         return public_quarter(released, quarter)
-
-
-def _rows_of(warehouse: Warehouse) -> RowsOf:
-    """The rows of the released views of a warehouse; nothing else of it is read."""
-
-    def read(schema: str, view: str) -> pa.RecordBatchReader:
-        rows = exp.select("v.*").from_(table(schema, view, alias="v")).sql(dialect="duckdb")
-        return warehouse.con.sql(rows).to_arrow_reader(BATCH)
-
-    return read
 
 
 def _schemas(warehouse: Warehouse, dataset: Dataset, series: str) -> dict[str, str]:

@@ -212,6 +212,7 @@ class Clusters(Shape):
 
     beside_region: ClassVar[tuple[str, ...]] = (CLUSTER,)
     clusters_in_groups: ClassVar[bool] = False
+    unjudged: ClassVar[str] = "its terms are told of clusters, and not of cases"
     usual_ids: ClassVar[Ids | None] = PER_QUARTER
     """A pseudonym that stays tells in which clusters a case was in each quarter, and what these
     have in common."""

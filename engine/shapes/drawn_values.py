@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from srsql.engine.catalog.datasets import registered_dataset
 from srsql.engine.errors import QueryError
@@ -18,6 +19,10 @@ MANY_AT_ENDS = 0.1
 
 class DrawnValues(Regions):
     """Rows of cases with values that were drawn."""
+
+    unjudged: ClassVar[str] = (
+        "its values are drawn at random, and the groups that keep k and theta are not published"
+    )
 
     def drawn_in(self, quarter: str) -> tuple[str, ...]:
         """They were."""

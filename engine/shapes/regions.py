@@ -130,6 +130,8 @@ class Shape:
     """Terms that are told apart are told of clusters inside groups, which show their region."""
     usual_ids: ClassVar[Ids | None] = None
     """Which ids a new series gets where none are asked; None: the usual ones."""
+    unjudged: ClassVar[str] = ""
+    """Why attacks on its published rows alone judge nothing that it promises; empty: they do."""
 
     def of_cases(self, shown: Found, otherwise: Found) -> Found:
         """What goes for rows of cases, or where a release has none."""
@@ -299,6 +301,8 @@ class Regions(Shape):
 
 class WithoutRegions(Shape):
     """No row shows the region of a group."""
+
+    unjudged: ClassVar[str] = "its rows show no region of a group"
 
     def singled_out(self, exact: Callable[[], Rows], telling: Telling[Rows]) -> Rows:
         """Nothing follows from regions."""

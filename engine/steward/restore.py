@@ -21,6 +21,7 @@ from srsql.engine.lake.lake_upkeep import copied_beside, point
 from srsql.engine.steward.backup import copied, need_free, rebuild
 from srsql.engine.steward.copies import CATALOG, held_cases
 from srsql.engine.steward.forget import TOPIC, forget
+from srsql.engine.steward.public_file import carry_files
 from srsql.engine.store.database_file import (
     ALIAS,
     NO_LIMITS,
@@ -30,7 +31,7 @@ from srsql.engine.store.database_file import (
     attached,
     need_usable,
 )
-from srsql.engine.store.definitions import LAYOUT
+from srsql.engine.store.definitions import LAYOUT, is_public_file
 from srsql.engine.store.lake_files import MOVED, Lake, find_lake, read_marker
 from srsql.engine.store.runs import complete_run, start_run
 from srsql.engine.store.scratch import Renames, remove_leftovers, renames, sync
@@ -108,10 +109,13 @@ def restore(
         con = attached(source, read_only=True, limits=limits, wait=wait)
         stack.callback(con.close)
         _need_layout(con, source)
+        _need_private(con, source)
         tokens, place = None, path.with_name(f"{path.name}.lake")
+        public: list[tuple[str, ...]] | None = None
         if path.exists():  # open until the end, so that nobody writes to it
             _take_in_log(path, limits, wait)
             tokens, stood = _tokens(path, stack, limits, wait, without_forgotten=without_forgotten)
+            public = _public_files(path, limits, wait)
             place = stood or place
         elif not without_forgotten:
             raise ForgetError(
@@ -129,6 +133,7 @@ def restore(
         with Warehouse(made, **asdict(limits)) as restored:
             with restored.guarded():
                 forgotten = _carry(restored, tokens or [])
+                carry_files(restored, public)
             told = {"from": str(source), "without_forgotten": without_forgotten}
             complete_run(restored, start_run(restored, "restore", told), DONE)
             if forgotten:
@@ -245,6 +250,32 @@ def _tokens(
         ) from None
     tokens = [_Token(row[0], bytes(row[1]), *row[2:]) for row in rows]
     return tokens, lake.folder if lake is not None else None
+
+
+def _need_private(con: duckdb.DuckDBPyConnection, path: Path) -> None:
+    if is_public_file(con, ALIAS):
+        raise WarehouseError(
+            f"{path} is the public file of a warehouse, which 'srsql split' makes anew: name the "
+            "warehouse, or a backup of it"
+        )
+
+
+def _public_files(path: Path, limits: Limits, wait: Wait) -> list[tuple[str, ...]] | None:
+    """The public files of the warehouse that is replaced; None: they cannot be read.
+
+    Raises:
+        WarehouseError: what is to be replaced is a public file, which others can read.
+    """
+    try:
+        con = attached(path, read_only=True, limits=limits, wait=wait)
+    except WarehouseError:
+        return None
+    with con:
+        _need_private(con, path)
+        try:
+            return con.execute(query("warehouse/public_file", "files")).fetchall()
+        except duckdb.Error:
+            return None
 
 
 def _carry(restored: Warehouse, tokens: Iterable[_Token]) -> dict[str, int]:

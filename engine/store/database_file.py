@@ -241,8 +241,12 @@ def may_concern(path: Path, error: Exception) -> bool:
     return named is None or os.path.realpath(named[1]) in (real, f"{real}.wal")
 
 
-def make(path: Path) -> bool:
+def make(path: Path, storage_version: str | None = None) -> bool:
     """Make the file of a new warehouse with the rights of its owner alone; whether it was made.
+
+    Args:
+        path: of the file.
+        storage_version: the oldest DuckDB that can read it; None: this one.
 
     Raises:
         WarehouseError: it cannot be written.
@@ -255,7 +259,8 @@ def make(path: Path) -> bool:
     try:
         with private_folder(path) as folder, connection() as con:
             beside = folder / path.name
-            con.execute(f"ATTACH {literal(str(beside))} AS {ALIAS}")
+            how = f" (STORAGE_VERSION {literal(storage_version)})" if storage_version else ""
+            con.execute(f"ATTACH {literal(str(beside))} AS {ALIAS}{how}")
             con.close()
             beside.chmod(0o600)
             name_new(beside, path)  # never over a file that is there

@@ -45,6 +45,7 @@ CATALOG_FILES = (
     "verdicts.sql",
     "lake.sql",
     "ingested.sql",
+    "public_file.sql",
 )
 _TEMPLATE = "template_of_srsql"
 """Under which name the file is attached from which a new warehouse has its catalog."""
@@ -91,6 +92,11 @@ def install_in(
     found = _installed(con, database)
     with guarded(con, untouched=untouched):
         register_udfs(con, untouched=untouched)
+        if catalog and found is not None and is_public_file(con, database):
+            raise WarehouseError(
+                "this is the public file of a warehouse, and is written with the warehouse alone: "
+                "give the warehouse, or open the file for reading (read_only=True)"
+            )
         strange: Definitions = {}
         if found == (LAYOUT, fingerprint):  # which the file says of itself
             if known or (database == ALIAS and not untouched):  # a cursor of a connection of ours
@@ -307,6 +313,14 @@ def _installed(con: duckdb.DuckDBPyConnection, database: str) -> tuple[int, str]
             f"the warehouse has layout {layout}, this srsql needs {LAYOUT}: {way_out}"
         )
     return layout, fingerprint
+
+
+def is_public_file(con: duckdb.DuckDBPyConnection, database: str) -> bool:
+    """Whether a database of ours is the public file of a warehouse, by what it says of itself."""
+    origin = dotted(database, "srsql", "public_origin")
+    with suppress(duckdb.CatalogException, duckdb.BinderException):  # one of an earlier version
+        return bool(con.execute(f"SELECT 1 FROM {origin} LIMIT 1").fetchall())
+    return False
 
 
 def current_database(con: duckdb.DuckDBPyConnection) -> str:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import duckdb
 import numpy as np
@@ -23,6 +23,7 @@ from srsql.engine.store.definitions import (
     ATTACHED,
     current_database,
     install_in,
+    is_public_file,
     need_idle,
     roll_back,
 )
@@ -52,8 +53,20 @@ KEPT_FOR_BLOCKS = "25%"
 memory that is new costs the system more time than a block is worked on."""
 _known: dict[Path, database_file.State] = {}
 """Files that this process has looked at, or has written last, as they were then."""
+_READ_ONLY = "attached in read-only mode"
+"""What DuckDB says of a change of a database that is attached for reading."""
 LONG_LOG = 128 << 20
 """Bytes of a log that take some seconds to read when the file is opened after a kill."""
+
+
+class Follower(Protocol):
+    """What is to follow every change of a warehouse, in files of its own."""
+
+    def begin(self) -> None:
+        """Called before a change; may refuse it, while nothing is changed."""
+
+    def committed(self) -> None:
+        """Called after it."""
 
 
 class Warehouse:
@@ -87,8 +100,9 @@ class Warehouse:
         self._wait = wait
         self._owned = not isinstance(target, duckdb.DuckDBPyConnection)
         self._folder: PrivateFolder | None = None
-        self._fresh = self._shares = self._looked_at = False
+        self._fresh = self._shares = self._looked_at = self.is_public = False
         self.before_commit: Callable[[], object] | None = None
+        self.follower: Follower | None = None
         settings = self.limits.settings()
         if isinstance(target, duckdb.DuckDBPyConnection):
             self.con = target
@@ -114,6 +128,7 @@ class Warehouse:
             known = self.path is not None and _known.get(real) == database_file.state(real)
             with self._told("damaged", "no_room"):
                 install_in(self.con, catalog=not read_only, untouched=self._owned, known=known)
+            self.is_public = read_only and is_public_file(self.con, self.database)
             self._open_lake(whole)
             if whole and not known:
                 self._need_own_views()
@@ -214,6 +229,11 @@ class Warehouse:
         try:
             yield
         except duckdb.Error as error:
+            if isinstance(error, duckdb.InvalidInputException) and _READ_ONLY in str(error):
+                raise WarehouseError(
+                    "the warehouse is open for reading alone: attach or open it without READ_ONLY "
+                    "to change it"
+                ) from None
             damaged = self.lake.fault_behind(error) if self.lake is not None else None
             if damaged is not None:
                 raise damaged from None
@@ -342,6 +362,8 @@ class Warehouse:
                 cannot be committed.
         """
         need_idle(self.con)
+        if self.follower is not None:
+            self.follower.begin()
         self.con.execute("BEGIN TRANSACTION")
         try:
             with self._told():
@@ -364,6 +386,8 @@ class Warehouse:
                 raise database_file.told(self.path, error) from None
             raise WarehouseError(f"the warehouse refused the change: {one_line(error)}") from None
         self._fresh = False
+        if self.follower is not None:
+            self.follower.committed()
 
     def run(
         self, query: str | duckdb.Statement, parameters: Sequence[Any] | dict[str, Any] = ()

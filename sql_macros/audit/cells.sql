@@ -113,7 +113,7 @@ radixes AS (
             LAMBDA p: coalesce(list_product(list_slice(g.counts, 1, p - 1)), 1)::BIGINT
         ) AS radix,
         unnest(range(0, CASE
-            WHEN list_product(g.counts) < 1e7 THEN list_product(g.counts)::BIGINT
+            WHEN list_product(g.counts) < 10000000 THEN list_product(g.counts)::BIGINT
             ELSE error('a region without originals has too many cells: import its originals')
         END)) AS cell
     FROM grids AS g

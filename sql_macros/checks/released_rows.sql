@@ -129,7 +129,7 @@ verdicts AS (
     SELECT
         p.region,
         coalesce(
-            fsum(b.p) > any_value(t.theta_num / t.theta_den) * any_value(c.cases) + 1e-9, true
+            fsum(b.p) > any_value(t.theta_num / t.theta_den) * any_value(c.cases) + 1e-09, true
         ) AS breached
     FROM placed AS p
     INNER JOIN belief AS b ON p.case_id = b.case_id

@@ -221,7 +221,7 @@ SELECT
     CASE
         WHEN b.is_computed AND b.is_kept
             THEN coalesce(
-                abs(b.ratio - b.kept_ratio) <= 1e-9 * greatest(1, abs(b.kept_ratio)),
+                abs(b.ratio - b.kept_ratio) <= 1e-09 * greatest(1, abs(b.kept_ratio)),
                 b.ratio IS NULL AND b.kept_ratio IS NULL
             )
     END AS agrees

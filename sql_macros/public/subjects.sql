@@ -130,6 +130,7 @@ releases AS MATERIALIZED (
         r.weight_scale,
         n.ids,
         r.private_manifest ->> '$.qid_sets' AS qid_sets,
+        r.private_manifest ->> '$.not_audited' AS not_audited,
         p.attacks AS promised,
         p.alpha_num,
         p.alpha_den,
@@ -289,6 +290,7 @@ SELECT
     w.perturbed,
     list_filter(
         [
+            w.not_audited || ', so what is published does not tell: use srsql verify',
             CASE WHEN w.judged_k < 1 THEN 'no k is known: give k := 5' END,
             CASE WHEN NOT w.knows_theta THEN 'no thresholds are known: give theta := ''1/3''' END,
             CASE

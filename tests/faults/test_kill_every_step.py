@@ -32,6 +32,8 @@ from srsql.udfs.caches import cache_folder
 OLD = Path(__file__).parents[1] / "fixtures" / "release_0_1" / "warehouse.duckdb.gz"
 THEIRS = "age_low,age_high,sex,adr,group_id\n20,40,M,a,1\n20,40,M,b,1\n20,40,M,c,1\n"
 SOURCES = "../sources"
+SPLIT = "x.db"
+"""The public file; in the order of names it comes after its warehouse, which is opened first."""
 PAIR = ["--drug", "drug 1", "--reaction", "reaction 01"]
 
 
@@ -92,6 +94,16 @@ KINDS: dict[str, Kind] = {
     "correct": Kind(["correct", "--quarter", "2011Q3"]),
     "forget": Kind(FORGET, several=True),
     "rebuild": Kind(["forget", "--rebuild"], several=True),
+    "split": Kind(["split", "--to", SPLIT], ("file",), between=(SPLIT,)),
+    "stop": Kind(["split", "--stop"], ("split",)),
+    "release, split": Kind(RELEASE, ("split",)),
+    "confirm, split": Kind(
+        ["release", "--quarter", "2011Q3", "--series", "draft", "--confirm", "--allow-linkable"],
+        ("split",),
+    ),
+    "correct, split": Kind(["correct", "--quarter", "2011Q3"], ("split",)),
+    "forget, split": Kind(FORGET, ("split",), several=True),
+    "restore, split": Kind(["restore", "--from", "safe.duckdb"], ("split",)),
     "series create": Kind(["series", "create", "another", "--k", "4"]),
     "series set": Kind(["series", "set", "main", "--k", "4"]),
     "duplicates": Kind(["duplicates", "--seed", "1"], ("file",)),
@@ -156,8 +168,10 @@ EVERY = [(name, base) for name, kind in KINDS.items() for base in kind.bases]
 SAMPLE = [
     pytest.param("restore", "lake", marks=pytest.mark.thorough),
     pytest.param("forget", "file", marks=pytest.mark.thorough),
+    pytest.param("correct, split", "split", marks=pytest.mark.thorough),
     ("export", "file"),
     ("page", "file"),
+    ("release, split", "split"),
 ]
 
 
@@ -329,6 +343,8 @@ def make(base: str, folder: Path) -> None:
             engine.ingest([sources / "faers_ascii_2011Q4.zip"])
             # after the case is deleted that makes the release stale: a draft would be refused then
             engine.release("2011Q3", **RELEASED, series="draft", draft=True)
+            if base == "split":
+                engine.steward.split(place / SPLIT)
             if base == "file":
                 engine.publish("2011Q3", sources / "artifact", stale=True)
     if base == "lake":

@@ -192,7 +192,7 @@ def import_release(
         released = _read_released(warehouse, dataset, request, folder)
         release_id = _register(warehouse, series, request)
         keep_key(warehouse, release_id, dataset.term_key)
-        _store_ss_rules(warehouse, dataset, release_id)
+        store_ss_rules(warehouse, dataset, release_id)
         warehouse.run_step("audit/import_catalog", {"release_id": release_id})
         original = _read_originals(warehouse, dataset, request, folder)
         if original is not None:
@@ -307,7 +307,7 @@ def _register(warehouse: Warehouse, series: Series, request: ImportRequest) -> i
     return release_id
 
 
-def _store_ss_rules(warehouse: Warehouse, dataset: Dataset, release_id: int) -> None:
+def store_ss_rules(warehouse: Warehouse, dataset: Dataset, release_id: int) -> None:
     """The rule for ss cases, per sensitive attribute over the cases of the release."""
     for attribute in attribute_names(dataset):
         n, total, squares = warehouse.rows(
