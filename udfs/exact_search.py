@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,8 @@ from srsql.udfs.columns import NO_CASE, Ints, place_table, uncopied
 from srsql.udfs.compiled import leaf, njit
 from srsql.udfs.grouping_problem import GroupingProblem, Losses, Terms
 from srsql.udfs.passed import by_address
+
+Number = TypeVar("Number", bound=np.generic)
 
 for _each in (Losses, Terms, GroupingProblem):
     by_address(_each)
@@ -50,9 +52,10 @@ def as_int64(value: int) -> int:
 
 
 @njit(inline="always")
-def row_of(values: Ints, at: int) -> Ints:
+def row_of(values: NDArray[Number], at: int) -> NDArray[Number]:
     """``values[at]``, which has a dimension less."""
-    return values[at]
+    row: NDArray[Number] = values[at]
+    return row
 
 
 def boxes_by_case(

@@ -128,7 +128,7 @@ def _called_with(form: Callable[[Any], Any], function: Any) -> Any:
 def _viewed(given: Any) -> Any:
     """The same numbers: of an array a view, of a tuple one of views, of one of numpy's Python's."""
     if isinstance(given, np.ndarray):
-        return memoryview(given)
+        return memoryview(given.data)
     if isinstance(given, np.generic):
         return given.item()
     return _each_part(_viewed, given) if isinstance(given, tuple) else given

@@ -389,7 +389,10 @@ def _home(warehouse: Warehouse) -> str:
 def _shown(warehouse: Warehouse, listed: _Listed) -> list[Shown]:
     """The releases that a public file holds, in order."""
     rows = warehouse.rows(query(TOPIC, "shown"), _names(listed))
-    return [Shown(*row[:4], number=number) for number, row in enumerate(rows, start=1)]
+    return [
+        Shown(release_id, quarter, model, schema, number)
+        for number, (release_id, quarter, model, schema, *_) in enumerate(rows, start=1)
+    ]
 
 
 def _views(warehouse: Warehouse, schema: str) -> frozenset[str]:
