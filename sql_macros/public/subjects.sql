@@ -88,7 +88,7 @@ later AS (
 told AS (
     SELECT
         l.*,
-        coalesce(srsql.follows_on(l.newest, l.quarter), false) AS follows,
+        l.quarter IS NOT NULL AND srsql.follows_on(l.newest, l.quarter) AS follows,
         l.quarter IN (
             SELECT t.quarter
             FROM srsql_internal.own_reports((SELECT n.dataset FROM newest AS n), reports) AS t

@@ -111,6 +111,7 @@ def test_the_verdict_on_a_series_is_that_of_srsql_audit(db: Path, series: str) -
          f"FROM srsql.audit(series := '{series}', reports := 'coming')"],
     )  # fmt: skip
     assert rows == told, told
+    assert not any(row["why"] for row in rows)
     same(rows, found)
     assert {row["status"] for row in rows} >= {"released"}
     assert series == "stay" or any(row["erasure_claimed"] for row in rows)
@@ -127,6 +128,10 @@ def test_the_verdict_on_a_foreign_series_is_that_of_srsql_audit(
     rows, unknown = answers(foreign, [f"FROM srsql.audit({call})", "FROM srsql.audit()"])
     same(rows, found)
     assert "2011Q1 cannot be judged: no k is known: give k := 5" in unknown
+    why = "md: 2011Q3 is a foreign release, whose ids need not be those of the reports: "
+    for row in rows:
+        newest = row["period"] == "2011Q3" and "md" in attacks
+        assert [text.startswith(why) for text in row["why"]] == [True] * newest
 
 
 def test_a_verdict_that_the_release_keeps_stands_beside_and_is_compared(
@@ -279,8 +284,10 @@ def test_the_series_and_the_macros_are_listed(db: Path) -> None:
 def test_every_table_and_view_of_the_catalog_has_a_comment(db: Path) -> None:
     (rows,) = answers(db, [
         "SELECT table_name AS name, comment FROM duckdb_tables() WHERE schema_name = 'srsql' "
-        "UNION ALL SELECT view_name, comment FROM duckdb_views() WHERE schema_name = 'srsql'"
+        "UNION ALL SELECT view_name, comment FROM duckdb_views() "
+        "WHERE schema_name IN ('srsql', 'srsql_reader')"
     ])  # fmt: skip
+    assert {"report", "signal_case", "signal_drug", "signal_reaction"} <= {r["name"] for r in rows}
     assert [r["name"] for r in rows if not r["comment"]] == []
 
 
