@@ -7,6 +7,7 @@ calls a function or compares, for the reason that ``series_views`` gives.
 
 from __future__ import annotations
 
+import sqlglot
 from sqlglot import exp
 
 from srsql.engine.catalog.datasets import dataset_names, registered_dataset
@@ -109,6 +110,14 @@ def _rows(values: dict[str, exp.Expr | None], schema: str, name: str) -> exp.Que
     return exp.select(*shown).from_(table(schema, name, alias="t"))
 
 
+def _names(rows: exp.Expr) -> set[str]:
+    """The tables, columns and texts that a query reads and shows; of an empty view nothing."""
+    read = {each.sql("duckdb") for each in rows.find_all(exp.Table)}
+    names = {each.name for each in rows.find_all(exp.Column)}
+    texts = {each.name for each in rows.find_all(exp.Literal) if each.is_string}
+    return {each.replace('"', "") for each in read} | names | texts if read else {""}
+
+
 def _text(value: str) -> exp.Expr:
     return exp.cast(exp.Literal.string(value), "VARCHAR")
 
@@ -118,7 +127,15 @@ def _column(name: str) -> exp.Expr:
 
 
 def _show(warehouse: Warehouse, view: str, parts: list[exp.Query]) -> None:
-    """Make a view anew, with its comment; without parts it stays empty."""
+    """Have a view read these parts, with its comment; without any it is empty.
+
+    One that reads them already stays: another transaction may have made it since this one began.
+    """
+    known = warehouse.value(query(TOPIC, "text"), {"schema": READER, "name": view})
+    if known is not None and _names(sqlglot.parse_one(known, read="duckdb").expression) == (
+        set().union(*map(_names, parts)) if parts else {""}
+    ):
+        return
     told = next(each for each in described() if (each.schema, each.name) == (READER, view))
     if parts:
         warehouse.run(create(table(READER, view), union_all(parts), "VIEW"))

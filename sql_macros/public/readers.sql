@@ -5,8 +5,8 @@
 CREATE VIEW IF NOT EXISTS srsql_reader.report AS
 SELECT NULL::VARCHAR AS dataset, NULL::VARCHAR AS case_id, NULL::VARCHAR AS quarter WHERE false;
 
--- The released cases of every series in which cases can be followed, each in its latest period, with
--- what it counts where no condition is asked: lower, expected and upper are 1.
+-- The released cases of every series in which cases can be followed, each in its latest period,
+-- with what it counts where no condition is asked: lower, expected and upper are 1.
 CREATE VIEW IF NOT EXISTS srsql_reader.signal_case AS
 SELECT
     NULL::VARCHAR AS dataset,

@@ -1,7 +1,7 @@
 -- Questions to released rows: how far a region meets a condition, pairs of a drug and a reaction.
--- They know no column of any dataset: they read the views of srsql_reader, or others of the reader's
--- own: cases(case_id, lower, expected, upper), drugs(case_id, drug) and reactions(case_id, reaction),
--- of keys of terms.
+-- They know no column of any dataset: they read the views of srsql_reader, or others of the
+-- reader's own: cases(case_id, lower, expected, upper), drugs(case_id, drug) and
+-- reactions(case_id, reaction), of keys of terms.
 
 -- What:    How far a region meets a condition: lower (every value meets it), upper (some value
 --          may), expected (the share that does, uniform over the region, or the domain where it is
@@ -120,8 +120,8 @@ WHERE
 UNION ALL BY NAME
 SELECT
     error(
-        'series ' || n.series || ' of ' || n.dataset || ' has no rows that tell drugs and reactions '
-        || 'of cases which can be followed: give cases, drugs and reactions := ''NAME'' of views'
+        'series ' || n.series || ' of ' || n.dataset || ' has no rows that tell drugs and '
+        || 'reactions of cases which can be followed: give cases, drugs and reactions := ''NAME'' of views'
     )::VARCHAR AS case_id
 FROM named AS n
 WHERE NOT EXISTS (SELECT 1 FROM latest);

@@ -16,3 +16,9 @@ ORDER BY s.series;
 SELECT count(*) > 0
 FROM duckdb_views() AS v
 WHERE v.database_name = current_database() AND v.schema_name = $schema AND v.view_name = $name;
+
+-- name: text
+-- The text of a view.
+SELECT v.sql
+FROM duckdb_views() AS v
+WHERE v.database_name = current_database() AND v.schema_name = $schema AND v.view_name = $name;
