@@ -52,8 +52,8 @@ def show_pairs(warehouse: Warehouse) -> None:
             if all(_tells(warehouse, schema, *each) for each in _needed(dataset)):
                 for view, rows in _pairs(dataset, series, schema).items():
                     parts[view].append(rows)
-    for view, rows in parts.items():
-        _show(warehouse, view, rows)
+    for view, shown in parts.items():
+        _show(warehouse, view, shown)
 
 
 def _needed(dataset: Dataset) -> list[tuple[str, set[str]]]:
@@ -77,16 +77,22 @@ def _pairs(dataset: Dataset, series: str, schema: str) -> dict[str, exp.Query]:
     """What each view reads of a series."""
     signals = dataset.signals
     assert signals is not None
-    own = {
+    own: dict[str, exp.Expr | None] = {
         "dataset": _text(dataset.name),
         "series": _text(series),
         "case_id": _column(dataset.case_id),
         "quarter": None,
     }
-    whole = {name: exp.cast(exp.convert(1), kind) for name, kind in _WHOLE.items()}
+    whole: dict[str, exp.Expr | None] = {
+        name: exp.cast(exp.convert(1), kind) for name, kind in _WHOLE.items()
+    }
     role = _column(signals.role) if signals.role else exp.cast(exp.null(), "VARCHAR")
     counted = exp.Array(expressions=[_text(each) for each in signals.suspect])
-    drug = {"drug": _column(key_column(signals.drug)), "role": role, "roles": counted}
+    drug: dict[str, exp.Expr | None] = {
+        "drug": _column(key_column(signals.drug)),
+        "role": role,
+        "roles": counted,
+    }
     return {
         CASE: _rows(own | whole, schema, "case_latest"),
         DRUG: _rows(own | drug, schema, signals.drug_table),
