@@ -89,6 +89,7 @@ MACRO_FILES: tuple[str, ...] = (
     "lattice/lattice.sql",
     "checks/lattice.sql",
     "risk/group_queries.sql",
+    "public/readers.sql",
     "public/subjects.sql",
     "public/audit.sql",
     "public/attack.sql",

@@ -22,6 +22,7 @@ from sqlglot import exp
 
 from srsql.engine.catalog.datasets import register_dataset, with_raw_key
 from srsql.engine.catalog.layout import raw_columns, raw_table
+from srsql.engine.catalog.readers import show_reports
 from srsql.engine.catalog.series import misplaced
 from srsql.engine.errors import IngestError
 from srsql.engine.ingest import account, known_cases
@@ -72,6 +73,7 @@ class DumpIngestion(PeriodIngestion):
             self.dataset = with_raw_key(self.warehouse, self.dataset)
             create_raw_tables(self.warehouse, self.dataset)
             self._open_ingestion()
+            show_reports(self.warehouse)
             self.place = incoming_table
             create_raw_tables(self.warehouse, self.dataset, self.place)
             self.warehouse.run(query("ingest/ingestion", "replace"), {"ingestion": self.ingestion})

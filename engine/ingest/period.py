@@ -26,6 +26,7 @@ import duckdb
 
 from srsql.engine.catalog.datasets import register_dataset, with_raw_key
 from srsql.engine.catalog.layout import raw_table
+from srsql.engine.catalog.readers import show_reports
 from srsql.engine.catalog.series import misplaced
 from srsql.engine.errors import IngestError, one_line
 from srsql.engine.ingest import account, known_cases, rejects
@@ -228,6 +229,7 @@ class PeriodIngestion:
             required, warnings = self._completeness(files)
             if change is not None:
                 change.put(self.source.quarter)
+            show_reports(self.warehouse)
             files = [self._with_orphans(file) for file in files]
             account.record(self.warehouse, self.ingestion, files)
             account.record_required(self.warehouse, self.ingestion, required)

@@ -10,6 +10,7 @@ from sqlglot import exp
 from srsql.engine.catalog.datasets import registered_dataset
 from srsql.engine.catalog.late import has_late
 from srsql.engine.catalog.layout import OF_RELEASE, SHAPES
+from srsql.engine.catalog.readers import show_pairs, show_reports
 from srsql.engine.catalog.releases import (
     Release,
     keep_key,
@@ -131,6 +132,7 @@ def refresh_series_views(
         appended: since then one release of a later quarter came out, and nothing else happened.
     """
     models = warehouse.rows(query(TOPIC, "term_formats"), _names(series))
+    releases = warehouse.rows(query(TOPIC, "releases"), _names(series))
     without_ids = tuple(
         dict.fromkeys(name for (model,) in models for name in SHAPES[MODELS[model].term_format])
     )
@@ -138,11 +140,14 @@ def refresh_series_views(
         warehouse,
         dataset,
         series.cumulative_schema,
-        warehouse.rows(query(TOPIC, "releases"), _names(series)),
+        releases,
         series_shape(warehouse, dataset, series.name).without_ids(without_ids),
         followed=series.ids != PER_QUARTER,
         appended=appended,
     )
+    if len(releases) == 1 or not appended:
+        show_reports(warehouse)  # a warehouse of an earlier version has none of these views
+        show_pairs(warehouse)
 
 
 def grouped_reports(*, by_case: bool) -> exp.Select:

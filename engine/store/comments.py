@@ -53,7 +53,7 @@ class Told:
     def public(self) -> bool:
         """Whether people call it, or read it."""
         if self.kind in ("VIEW", "TABLE"):
-            return self.schema == "srsql"
+            return self.schema in ("srsql", "srsql_reader")
         return self.schema == "srsql" and self.file.startswith(PUBLIC)
 
     @property

@@ -38,6 +38,8 @@ from srsql.version import __version__
 LAYOUT = 13
 INTERNAL = "srsql_internal"
 """Schema of the macros that public ones are made of."""
+READER = "srsql_reader"
+"""Schema of the views by which public macros find rows; they are made where rows are."""
 CATALOG_FILES = (
     "waiting.sql",
     "catalog.sql",
@@ -136,7 +138,7 @@ def _define(
             schema, name, kind, *_ = json_of(each)
             kinds = {"macro": "MACRO", "table_macro": "MACRO TABLE", "view": "VIEW", "type": "TYPE"}
             con.execute(f"DROP {kinds[kind]} IF EXISTS {dotted(database, schema, name)}")
-        for schema in ("srsql", INTERNAL):
+        for schema in ("srsql", INTERNAL, READER):
             con.execute(f"CREATE SCHEMA IF NOT EXISTS {dotted(database, schema)}")
         con.execute("SET search_path = ?", [f"{dotted(database, 'srsql')},system.main"])
         for file in definition_files():

@@ -13,7 +13,7 @@ import duckdb
 
 from srsql.engine.store.comments import told
 from srsql.engine.store.composed import macro_text
-from srsql.engine.store.definitions import INTERNAL, definition_files, described
+from srsql.engine.store.definitions import INTERNAL, READER, definition_files, described
 from srsql.engine.store.statements import STEPS, source
 from srsql.version import __version__
 
@@ -43,11 +43,12 @@ BEGIN TRANSACTION;
 
 CREATE SCHEMA srsql;
 CREATE SCHEMA {internal};
+CREATE SCHEMA {reader};
 """
 _DEFINES = re.compile(
     r"CREATE (?:OR REPLACE )?(MACRO|VIEW|TABLE)(?: IF NOT EXISTS)? (srsql\w*\.\w+)", re.MULTILINE
 )
-_NAMES = re.compile(r"\bsrsql(?:_internal)?\.\w+")
+_NAMES = re.compile(r"\bsrsql(?:_internal|_reader)?\.\w+")
 _COMMENT = re.compile(r"^ *--.*\n", re.MULTILINE)
 
 
@@ -67,7 +68,7 @@ class Definition:
 
 def public_file() -> str:
     """The text of the file."""
-    parts = [HEAD.format(version=__version__, internal=INTERNAL)]
+    parts = [HEAD.format(version=__version__, internal=INTERNAL, reader=READER)]
     needed = _needed()
     parts += [f"{each.text};\n" for each in needed]
     parts += [_COMMENT.sub("", source(STEPS, file)) for file in (*FILLING, UNTOLD)]

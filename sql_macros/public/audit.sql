@@ -407,10 +407,10 @@ END;
 --          name, where several have such a series; attacks: list of b, f, l, md, ss, p; default:
 --          what the release promises to withstand, else b, f, l; k, theta ('1/3'), alpha: bounds;
 --          default: those of the release; reports: a table with case_id and quarter of the raw
---          reports, by which MD of the newest release is told.
+--          reports, by which MD of the newest release is told; default: those of the warehouse.
 -- Outputs: period, release_id, model, status, scope, safe; kept_safe, agrees: the verdict that the
 --          release keeps, and whether it has the same figures; attacks, not_evaluated, undefended;
---          k; groups; dig, dsg, ssg: of them in danger; dir, dsr, ssgr: their shares; persistence,
+--          why: of each that is not evaluated, and what to do; k; groups; dig, dsg, ssg: of them in danger; dir, dsr, ssgr: their shares; persistence,
 --          erasure, erasure_series, leaving: groups in danger under P, E, E over the series, G
 --          (NULL: not evaluated); erasure_claimed; outside: cases whose region does not cover their
 --          values; internal: groups of a perturbed release that break k or theta; bounds_broken:
@@ -425,7 +425,7 @@ CREATE OR REPLACE MACRO srsql.audit(
     k := NULL,
     theta := NULL,
     alpha := NULL,
-    reports := 'srsql_internal.no_report'
+    reports := 'srsql_reader.report'
 ) AS TABLE
 WITH
 audit_subject AS MATERIALIZED (
@@ -505,6 +505,7 @@ judged AS (
         s.status,
         s.attacks,
         s.not_evaluated,
+        s.why,
         s.undefended,
         s.k,
         s.claims_erasure
@@ -533,6 +534,7 @@ SELECT
     END AS agrees,
     j.attacks,
     j.not_evaluated,
+    j.why,
     j.undefended,
     j.k,
     j.groups,

@@ -62,7 +62,7 @@ CREATE OR REPLACE MACRO srsql.danger(
     k := NULL,
     theta := NULL,
     alpha := NULL,
-    reports := 'srsql_internal.no_report'
+    reports := 'srsql_reader.report'
 ) AS TABLE
 WITH
 judged AS (

@@ -1,7 +1,7 @@
 -- Questions to released rows: how far a region meets a condition, pairs of a drug and a reaction.
--- They read views of the reader's own over released tables, so that they know no column of any
--- dataset: signal_case(case_id, lower, expected, upper), signal_drug(case_id, drug) and
--- signal_reaction(case_id, reaction), of keys of terms.
+-- They know no column of any dataset: they read the views of srsql_reader, or others of the
+-- reader's own: cases(case_id, lower, expected, upper), drugs(case_id, drug) and
+-- reactions(case_id, reaction), of keys of terms.
 
 -- What:    How far a region meets a condition: lower (every value meets it), upper (some value
 --          may), expected (the share that does, uniform over the region, or the domain where it is
@@ -75,24 +75,80 @@ CASE
     )
 END;
 
+-- What:    the rows of a view of pairs: all of a reader's own; of a view of srsql_reader those of a
+--          series, of each case as its latest period has it, and of drugs in a role that counts.
+-- Inputs:  rows(case_id): the name of the view; of_series, of_dataset: as of named_series.
+-- Outputs: its columns, and those of srsql_reader that it lacks, as NULL; an error where the series
+--          tells no pairs.
+-- Source:  SPEC section 14.
+CREATE OR REPLACE MACRO srsql_internal.pair_rows(rows, of_series, of_dataset) AS TABLE
+WITH
+named AS MATERIALIZED (
+    SELECT n.dataset, n.series
+    FROM srsql_internal.named_series(of_series, of_dataset) AS n
+    WHERE starts_with(rows, 'srsql_reader.')
+),
+
+latest AS MATERIALIZED (
+    SELECT c.dataset, c.series, c.case_id, c.quarter
+    FROM srsql_reader.signal_case AS c
+    SEMI JOIN named AS n ON c.dataset = n.dataset AND c.series = n.series
+),
+
+own AS (
+    SELECT t.* FROM query_table(rows) AS t
+    UNION ALL BY NAME
+    SELECT
+        NULL::VARCHAR AS dataset,
+        NULL::VARCHAR AS series,
+        NULL::VARCHAR AS quarter,
+        NULL::VARCHAR AS role,
+        NULL::VARCHAR[] AS roles
+    WHERE false
+)
+
+SELECT o.* REPLACE (o.case_id::VARCHAR AS case_id)
+FROM own AS o
+WHERE
+    NOT starts_with(rows, 'srsql_reader.')
+    OR (
+        (coalesce(len(o.roles), 0) = 0 OR list_contains(o.roles, upper(trim(o.role))))
+        AND (o.dataset, o.series, o.case_id::VARCHAR, o.quarter) IN (
+            SELECT (l.dataset, l.series, l.case_id, l.quarter) FROM latest AS l
+        )
+    )
+UNION ALL BY NAME
+SELECT
+    error(
+        'series ' || n.series || ' of ' || n.dataset || ' has no rows that tell drugs and '
+        || 'reactions of cases which can be followed: give cases, drugs and reactions := ''NAME'' of views'
+    )::VARCHAR AS case_id
+FROM named AS n
+WHERE NOT EXISTS (SELECT 1 FROM latest);
+
 -- What:    the measures of some pairs.
 -- Inputs:  pairs(drug, reaction); cases(case_id, lower, expected, upper), drugs(case_id, drug),
 --          reactions(case_id, reaction).
 -- Outputs: as of srsql.signals.
 -- Source:  Lin 2016, Table 2.
-CREATE OR REPLACE MACRO srsql_internal.measured_pairs(pairs, cases, drugs, reactions) AS TABLE
+CREATE OR REPLACE MACRO srsql_internal.measured_pairs(
+    pairs, cases, drugs, reactions, of_series, of_dataset
+) AS TABLE
 WITH
 own_weight AS MATERIALIZED (
-    SELECT DISTINCT w.case_id, w.lower, w.expected, w.upper FROM query_table(cases) AS w
+    SELECT DISTINCT w.case_id, w.lower, w.expected, w.upper
+    FROM srsql_internal.pair_rows(cases, of_series, of_dataset) AS w
 ),
 
 distinct_drug AS MATERIALIZED (
-    SELECT DISTINCT d.case_id, d.drug FROM query_table(drugs) AS d WHERE d.drug IS NOT NULL
+    SELECT DISTINCT d.case_id, d.drug
+    FROM srsql_internal.pair_rows(drugs, of_series, of_dataset) AS d
+    WHERE d.drug IS NOT NULL
 ),
 
 distinct_reaction AS MATERIALIZED (
     SELECT DISTINCT r.case_id, r.reaction
-    FROM query_table(reactions) AS r
+    FROM srsql_internal.pair_rows(reactions, of_series, of_dataset) AS r
     WHERE r.reaction IS NOT NULL
 ),
 
@@ -148,9 +204,11 @@ WHERE
 CREATE OR REPLACE MACRO srsql.signals(
     drug,
     reaction,
-    cases := 'signal_case',
-    drugs := 'signal_drug',
-    reactions := 'signal_reaction'
+    cases := 'srsql_reader.signal_case',
+    drugs := 'srsql_reader.signal_drug',
+    reactions := 'srsql_reader.signal_reaction',
+    series := 'main',
+    dataset := NULL
 ) AS TABLE
 WITH
 wanted AS MATERIALIZED (
@@ -160,20 +218,24 @@ wanted AS MATERIALIZED (
 )
 
 SELECT m.*
-FROM srsql_internal.measured_pairs('wanted', cases, drugs, reactions) AS m;
+FROM srsql_internal.measured_pairs('wanted', cases, drugs, reactions, series, dataset) AS m;
 
 -- What:    The contingency table of a drug and a reaction by released cases: cells a (both), b
 --          (drug alone), c (reaction alone), d (neither).
--- Inputs:  drug, reaction: names; cases, drugs, reactions: names of the reader's views.
+-- Inputs:  drug, reaction: names; cases, drugs, reactions: names of views of the reader's own;
+--          default: all cases, suspect drugs and reactions of the series; series, dataset: as of
+--          srsql.audit.
 -- Outputs: cell, lower, expected, upper, known (cases whose regions settle every condition and that
 --          meet it: as many as lower).
 -- Source:  Lin 2016, Table 1; SPEC sections 14 and 20.
 CREATE OR REPLACE MACRO srsql.pair(
     drug,
     reaction,
-    cases := 'signal_case',
-    drugs := 'signal_drug',
-    reactions := 'signal_reaction'
+    cases := 'srsql_reader.signal_case',
+    drugs := 'srsql_reader.signal_drug',
+    reactions := 'srsql_reader.signal_reaction',
+    series := 'main',
+    dataset := NULL
 ) AS TABLE
 SELECT
     unnest(['a', 'b', 'c', 'd']) AS cell,
@@ -181,27 +243,33 @@ SELECT
     unnest([s.a, s.b, s.c, s.d]) AS expected,
     unnest([s.a_upper, s.b_upper, s.c_upper, s.d_upper]) AS upper,
     unnest([s.a_lower, s.b_lower, s.c_lower, s.d_lower]) AS known
-FROM srsql.signals(drug, reaction, cases, drugs, reactions) AS s;
+FROM srsql.signals(drug, reaction, cases, drugs, reactions, series, dataset) AS s;
 
 -- What:    The same of every pair of which at least so many cases have both, whatever the truth.
--- Inputs:  at_least: cases; cases, drugs, reactions: names of the reader's views.
+-- Inputs:  at_least: cases; the others as of srsql.pair.
 -- Outputs: as of srsql.signals.
 -- Source:  Lin 2016, Table 2; SPEC sections 14 and 20.
 CREATE OR REPLACE MACRO srsql.signals_all(
     at_least := 3,
-    cases := 'signal_case',
-    drugs := 'signal_drug',
-    reactions := 'signal_reaction'
+    cases := 'srsql_reader.signal_case',
+    drugs := 'srsql_reader.signal_drug',
+    reactions := 'srsql_reader.signal_reaction',
+    series := 'main',
+    dataset := NULL
 ) AS TABLE
 WITH
 signal_weight AS MATERIALIZED (
-    SELECT w.case_id, w.lower, w.upper FROM query_table(cases) AS w
+    SELECT w.case_id, w.lower, w.upper
+    FROM srsql_internal.pair_rows(cases, series, dataset) AS w
 ),
 
-own_drug AS MATERIALIZED (SELECT DISTINCT d.case_id, d.drug FROM query_table(drugs) AS d),
+own_drug AS MATERIALIZED (
+    SELECT DISTINCT d.case_id, d.drug FROM srsql_internal.pair_rows(drugs, series, dataset) AS d
+),
 
 own_reaction AS MATERIALIZED (
-    SELECT DISTINCT r.case_id, r.reaction FROM query_table(reactions) AS r
+    SELECT DISTINCT r.case_id, r.reaction
+    FROM srsql_internal.pair_rows(reactions, series, dataset) AS r
 ),
 
 wanted AS MATERIALIZED (
@@ -211,5 +279,5 @@ wanted AS MATERIALIZED (
 )
 
 SELECT m.*
-FROM srsql_internal.measured_pairs('wanted', cases, drugs, reactions) AS m
+FROM srsql_internal.measured_pairs('wanted', cases, drugs, reactions, series, dataset) AS m
 ORDER BY m.prr_low DESC, m.drug ASC, m.reaction ASC;

@@ -16,10 +16,6 @@ CASE
     )
 END;
 
--- Where no raw reports are told, by which MD of the newest release would be.
-CREATE OR REPLACE VIEW srsql_internal.no_report AS
-SELECT NULL::VARCHAR AS case_id, NULL::VARCHAR AS quarter WHERE false;
-
 -- What:    the series that is meant, as one row; an error where there is none, or where several
 --          datasets have a series of that name.
 -- Inputs:  series; dataset: NULL where the name of the series is enough.
@@ -49,12 +45,25 @@ SELECT
 FROM (SELECT count(*) AS number FROM found) AS n
 WHERE n.number <> 1;
 
+-- What:    the raw reports of a dataset.
+-- Inputs:  of_dataset; reports(case_id, quarter): the name of a table or view, which may have
+--          others as well (dataset).
+-- Outputs: case_id, quarter.
+CREATE OR REPLACE MACRO srsql_internal.own_reports(of_dataset, reports) AS TABLE
+SELECT o.case_id::VARCHAR AS case_id, o.quarter
+FROM (
+    SELECT t.* FROM query_table(reports) AS t
+    UNION ALL BY NAME
+    SELECT NULL::VARCHAR AS dataset WHERE false
+) AS o
+WHERE o.dataset IS NULL OR o.dataset = of_dataset;
+
 -- What:    the period just after the newest release of a series, of which MD can be told before it
 --          is released there; NULL where it is not ingested, or not told, or where the newest
 --          release is foreign.
--- Inputs:  of_series, of_dataset: as of named_series; reports(case_id, quarter): the name of a
---          table or view with the raw reports; srsql_internal.no_report where they are not told.
--- Outputs: dataset, quarter; one row.
+-- Inputs:  of_series, of_dataset: as of named_series; reports: as of own_reports.
+-- Outputs: dataset, quarter, why (MD of the newest release cannot be evaluated; NULL: it can); one
+--          row.
 CREATE OR REPLACE MACRO srsql_internal.next_period(of_series, of_dataset, reports) AS TABLE
 WITH
 newest AS (
@@ -74,27 +83,48 @@ later AS (
     FROM newest AS n
     LEFT JOIN srsql.ingestion AS i
         ON n.dataset = i.dataset AND n.quarter < i.quarter AND NOT i.replaced
+),
+
+told AS (
+    SELECT
+        l.*,
+        l.quarter IS NOT NULL AND srsql.follows_on(l.newest, l.quarter) AS follows,
+        l.quarter IN (
+            SELECT t.quarter
+            FROM srsql_internal.own_reports((SELECT n.dataset FROM newest AS n), reports) AS t
+        ) AS has_reports
+    FROM later AS l
 )
 
 SELECT
-    l.dataset,
+    t.dataset,
+    CASE WHEN t.model <> 'imported' AND t.follows AND t.has_reports THEN t.quarter END AS quarter,
     CASE
-        WHEN
-            l.model <> 'imported'
-            AND srsql.follows_on(l.newest, l.quarter)
-            AND l.quarter IN (SELECT t.quarter FROM query_table(reports) AS t)
-            THEN l.quarter
-    END AS quarter
-FROM later AS l;
+        WHEN t.model = 'imported'
+            THEN 'md: ' || t.newest || ' is a foreign release, whose ids need not be those of the '
+                || 'reports: import the release of the next period'
+        WHEN NOT t.follows
+            THEN 'md: the period after ' || t.newest || ' is not here: ingest it, and ask again'
+        WHEN NOT t.has_reports
+            THEN 'md: the reports of ' || t.quarter || ' are not told: give reports := ''NAME'' of '
+                || 'a view with case_id and quarter'
+    END AS why
+FROM told AS t;
 
 -- What:    the cases of that period, deleted ones aside.
 -- Outputs: case_id, each once.
 CREATE OR REPLACE MACRO srsql_internal.next_cases(of_series, of_dataset, reports) AS TABLE
-SELECT DISTINCT t.case_id::VARCHAR AS case_id
-FROM srsql_internal.next_period(of_series, of_dataset, reports) AS p
-INNER JOIN query_table(reports) AS t ON p.quarter = t.quarter
+WITH awaited AS MATERIALIZED (
+    SELECT p.* FROM srsql_internal.next_period(of_series, of_dataset, reports) AS p
+)
+
+SELECT DISTINCT t.case_id
+FROM awaited AS p
+INNER JOIN
+    srsql_internal.own_reports((SELECT a.dataset FROM awaited AS a), reports) AS t
+    ON p.quarter = t.quarter
 WHERE
-    t.case_id::VARCHAR NOT IN (
+    t.case_id NOT IN (
         SELECT d.case_id FROM srsql.deleted_case AS d WHERE d.dataset = p.dataset
     );
 
@@ -105,7 +135,7 @@ WHERE
 --          those of the releases; NULL: theirs; reports: as of next_period.
 -- Outputs: seq (from 1), explicit (attacks were asked for), release_id, dataset, series, quarter,
 --          quarter_no, model, status, k, alpha_num, alpha_den, theta_num, theta_den (NULL: those of
---          the values), weight_scale, attacks (evaluated), not_evaluated, undefended, newest,
+--          the values), weight_scale, attacks (evaluated), not_evaluated, why, undefended, newest,
 --          originals, reported, newer, since, claims_erasure, joined (ids follow cases), perturbed,
 --          lacks (why it cannot be judged).
 -- Source:  SPEC section 9.
@@ -192,7 +222,7 @@ without_rows AS MATERIALIZED (
 drawn AS MATERIALIZED (SELECT DISTINCT p.release_id FROM srsql.perturbation AS p),
 
 awaited AS MATERIALIZED (
-    SELECT p.quarter IS NOT NULL AS known
+    SELECT p.quarter IS NOT NULL AS known, p.why
     FROM srsql_internal.next_period(of_series, of_dataset, reports) AS p
 ),
 
@@ -275,6 +305,20 @@ SELECT
         ['b', 'f', 'l', 'md', 'ss', 'p'],
         LAMBDA a: list_contains(w.asked_attacks, a) AND list_contains(w.unknown, a)
     ) AS not_evaluated,
+    list_filter(
+        [
+            CASE
+                WHEN list_contains(w.asked_attacks, 'md') AND NOT w.knows_next
+                    THEN (SELECT a.why FROM awaited AS a)
+            END,
+            CASE
+                WHEN list_contains(w.asked_attacks, 'ss') AND NOT w.knows_ss
+                    THEN 'ss: it is not told which cases are substantial: import the release with '
+                        || 'them'
+            END
+        ],
+        LAMBDA text: text IS NOT NULL
+    ) AS why,
     list_filter(
         ['b', 'f', 'l', 'md', 'ss', 'p'],
         LAMBDA a: w.k > 0 AND NOT list_contains(coalesce(w.promised, []), a)

@@ -105,7 +105,13 @@ def same(rows: list[dict[str, Any]], found: Any) -> None:
 @pytest.mark.parametrize("series", ["main", "stay"])
 def test_the_verdict_on_a_series_is_that_of_srsql_audit(db: Path, series: str) -> None:
     found = srsql("audit", "--db", db, "--series", series, "--json").json
-    _, rows = answers(db, [COMING, f"FROM srsql.audit(series := '{series}', reports := 'coming')"])
+    _, rows, told = answers(
+        db,
+        [COMING, f"FROM srsql.audit(series := '{series}')",
+         f"FROM srsql.audit(series := '{series}', reports := 'coming')"],
+    )  # fmt: skip
+    assert rows == told, told
+    assert not any(row["why"] for row in rows)
     same(rows, found)
     assert {row["status"] for row in rows} >= {"released"}
     assert series == "stay" or any(row["erasure_claimed"] for row in rows)
@@ -122,6 +128,10 @@ def test_the_verdict_on_a_foreign_series_is_that_of_srsql_audit(
     rows, unknown = answers(foreign, [f"FROM srsql.audit({call})", "FROM srsql.audit()"])
     same(rows, found)
     assert "2011Q1 cannot be judged: no k is known: give k := 5" in unknown
+    why = "md: 2011Q3 is a foreign release, whose ids need not be those of the reports: "
+    for row in rows:
+        newest = row["period"] == "2011Q3" and "md" in attacks
+        assert [text.startswith(why) for text in row["why"]] == [True] * newest
 
 
 def test_a_verdict_that_the_release_keeps_stands_beside_and_is_compared(
@@ -186,10 +196,13 @@ def test_cells_and_measures_of_a_pair_are_those_of_srsql_signals(db: Path) -> No
     asked = ("--drug", "x-pill", "--reaction", "Rash", "--min-age", 50, "--released-only")
     found = srsql("signals", "--db", db, *asked, "--json").json
     due = found["signals"][0]["released"]
-    *_, (row,), cells, every = answers(db, [
-        *VIEWS, "FROM srsql.signals('X-Pill', 'rash')", "FROM srsql.pair('X-Pill', 'rash')",
-        "FROM srsql.signals_all(1)",
+    views = "cases := 'signal_case', drugs := 'signal_drug', reactions := 'signal_reaction'"
+    *_, (row,), cells, every, mixed = answers(db, [
+        *VIEWS, f"FROM srsql.signals('X-Pill', 'rash', {views})",
+        f"FROM srsql.pair('X-Pill', 'rash', {views})", f"FROM srsql.signals_all(1, {views})",
+        "FROM srsql.signals('X-Pill', 'rash', cases := 'signal_case')",
     ])  # fmt: skip
+    assert mixed == [row]
     for cell in "abcd":
         (own,) = [c for c in cells if c["cell"] == cell]
         assert (own["lower"], own["upper"]) == (due[f"{cell}_lower"], due[f"{cell}_upper"])
@@ -200,10 +213,30 @@ def test_cells_and_measures_of_a_pair_are_those_of_srsql_signals(db: Path) -> No
     assert row in every
 
 
+@pytest.mark.parametrize("series", ["main", "stay"])
+def test_without_views_of_the_reader_pairs_count_all_cases_and_suspect_drugs(
+    db: Path, series: str
+) -> None:
+    asked = ("--drug", "x-pill", "--reaction", "Rash", "--released-only", "--series", series)
+    due = srsql("signals", "--db", db, *asked, "--json").json["signals"][0]["released"]
+    call = f"'X-Pill', 'rash', series := '{series}'"
+    (row,), every = answers(db, [
+        f"FROM srsql.signals({call})", f"FROM srsql.signals_all(1, series := '{series}')"
+    ])  # fmt: skip
+    assert row["a"] > 0
+    for cell in "abcd":
+        assert (row[f"{cell}_lower"], row[f"{cell}_upper"]) == (
+            due[f"{cell}_lower"], due[f"{cell}_upper"]
+        )  # fmt: skip
+    assert row["prr"] == pytest.approx(due["prr"])
+    assert row in every
+
+
 def test_a_case_that_counts_in_two_states_is_refused(db: Path) -> None:
     views = [view.replace("SEMI JOIN released.case_latest USING (caseid, quarter)", "")
              for view in VIEWS]  # fmt: skip
-    *_, told = answers(db, [*views, "FROM srsql.signals('X-Pill', 'rash')"])
+    own = "cases := 'signal_case', drugs := 'signal_drug', reactions := 'signal_reaction'"
+    *_, told = answers(db, [*views, f"FROM srsql.signals('X-Pill', 'rash', {own})"])
     assert "a case has two states: take each as its latest period has it" in told
 
 
@@ -251,8 +284,10 @@ def test_the_series_and_the_macros_are_listed(db: Path) -> None:
 def test_every_table_and_view_of_the_catalog_has_a_comment(db: Path) -> None:
     (rows,) = answers(db, [
         "SELECT table_name AS name, comment FROM duckdb_tables() WHERE schema_name = 'srsql' "
-        "UNION ALL SELECT view_name, comment FROM duckdb_views() WHERE schema_name = 'srsql'"
+        "UNION ALL SELECT view_name, comment FROM duckdb_views() "
+        "WHERE schema_name IN ('srsql', 'srsql_reader')"
     ])  # fmt: skip
+    assert {"report", "signal_case", "signal_drug", "signal_reaction"} <= {r["name"] for r in rows}
     assert [r["name"] for r in rows if not r["comment"]] == []
 
 

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.audit import Release
+from oracles.audit import Case, Group, Release
 from oracles.examples import REPEATABLE
 from sqlglot import exp
 from support.audited_series import DATASET, Catalog, series
@@ -115,6 +115,22 @@ def test_the_next_period_and_other_bounds_count_as_in_the_audit(
     found = audit(catalog.warehouse, DATASET, "main", asked)
     call = "attacks := ['b', 'f', 'md', 'ss'], k := 2, theta := '1/3', alpha := 0.5"
     same(found, records(catalog.con, f"srsql.audit({call}, reports := 'temp.main.coming')"))
+
+
+def test_an_attack_that_is_not_evaluated_says_why_and_what_to_do(catalog: Catalog) -> None:
+    case = Case("1", ((3, 3), None), {}, False)
+    catalog.store([Release("2011Q1", (Group(((3, 3), None), (case,)),), 1, {})])
+    catalog.con.execute("DELETE FROM srsql.ingestion")
+    call = "srsql.audit(attacks := ['b', 'md'])"
+    own = [row["why"] for row in records(catalog.con, call) if "md" in row["not_evaluated"]]
+    assert own == [["md: the period after 2011Q1 is not here: ingest it, and ask again"]] * len(own)
+    assert own
+    catalog.insert("ingestion", [(1, "d", "2011Q2", "x", "x", "x", False)])
+    own = [row["why"] for row in records(catalog.con, call)]
+    assert own == [[
+        "md: the reports of 2011Q2 are not told: give reports := 'NAME' of a view with case_id and "
+        "quarter"
+    ]] * len(own)  # fmt: skip
 
 
 def test_a_series_or_a_period_that_there_is_not_is_named(catalog: Catalog) -> None:

@@ -78,7 +78,7 @@ SELECT v.schema_name, v.view_name, v.sql
 FROM system.main.duckdb_views() AS v
 WHERE
     v.database_name = $database
-    AND system.main.regexp_matches(v.schema_name, '^(raw_|draft_|release_|released)')
+    AND system.main.regexp_matches(v.schema_name, '^(raw_|draft_|release_|released|srsql_reader$)')
 ORDER BY v.schema_name, v.view_name;
 
 -- name: syntax
