@@ -9,16 +9,19 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, before numpy is imported
+
 import pytest
 from hypothesis import settings
 from support import kernels
 from support.amount import IN_FULL
+from support.drawn_once import each_page_once, every_page
 from support.sql import own_sql, sql
 
 from srsql.engine.console import progress
 from srsql.engine.store import database_file
 
-__all__ = ["own_sql", "sql"]
+__all__ = ["each_page_once", "every_page", "own_sql", "sql"]
 settings.register_profile("srsql", deadline=None)  # no test fails because a machine is busy
 settings.load_profile("srsql")
 LONGEST = (

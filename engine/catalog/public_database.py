@@ -23,6 +23,7 @@ from srsql.engine.catalog.layout import store_of
 from srsql.engine.catalog.releases import keep_key, published_key
 from srsql.engine.catalog.series import ORIGINAL, PER_QUARTER, create_views, series_views
 from srsql.engine.store.database_file import connection
+from srsql.engine.store.definitions import install_in
 from srsql.engine.store.scratch import private_folder
 from srsql.engine.store.statements import STORE, create, query, table
 from srsql.engine.store.warehouse import Warehouse
@@ -67,6 +68,7 @@ def public_connection(memory: str, threads: int | None) -> Iterator[duckdb.DuckD
         if threads is not None:
             con.execute("SET threads = ?", [threads])
         con.execute("SET temp_directory = ?", [str(spill)])
+        install_in(con, catalog=True, untouched=True)  # copied; into any other they are made
         yield con
 
 

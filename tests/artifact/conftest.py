@@ -8,15 +8,13 @@ from typing import Any
 
 import pytest
 from support.artifacts import make
+from support.drawn_once import drawing
 from support.quarters import Report, crowd, next_version, write_quarter
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.artifact.format import Manifest
-from srsql.engine.artifact.verify import verify as verification
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import declared
 from srsql.engine.report.page import Page
-from srsql.schemas import Dataset
 
 SEED = 918273645546372819
 OPTIONS: dict[str, Any] = {"k": 3, "theta": "0.5", "seed": SEED}
@@ -91,26 +89,6 @@ class Artifacts(dict[tuple[str, str], Path]):
         return self[key]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def each_page_once() -> Iterator[None]:
-    """A report is drawn once for the same manifest and thresholds: it takes longer than a check.
-
-    The manifest has the digest of every row, which is compared before.
-    """
-    pages: dict[tuple[str, bytes], str] = {}
-    draw = verification.drawn_report
-
-    def drawn(con: Any, folder: Path, manifest: Manifest, dataset: Dataset) -> str:
-        key = manifest.model_dump_json(), (folder / "value-thresholds.csv").read_bytes()
-        if key not in pages:
-            pages[key] = draw(con, folder, manifest, dataset)
-        return pages[key]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(verification, "drawn_report", drawn)
-        yield
-
-
 @pytest.fixture(scope="module")
 def plain_pages() -> Iterator[None]:
     """Reports of one line: drawing takes longer than all that is looked at beside them."""
@@ -118,9 +96,7 @@ def plain_pages() -> Iterator[None]:
     def page(_: Any, quarter: str) -> Page:
         return Page(f"<p>{quarter}</p>\n", ())
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("srsql.engine.report.report.public_quarter", page)
-        patch.setattr("srsql.engine.report.public_edition.public_quarter", page)
+    with drawing(page):
         yield
 
 

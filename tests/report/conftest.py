@@ -88,3 +88,8 @@ def pages(engine: Engine) -> Pages:
         for public in (False, True)
     }
     return Pages(html, {name: Page(text) for name, text in html.items()})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def drawn(every_page: None) -> None:
+    """What is looked at here is how pages are drawn."""

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-import srsql
+from srsql.engine.store.definitions import install_in
 
 
 class Sql:
@@ -16,7 +16,8 @@ class Sql:
 
     def __init__(self) -> None:
         self.con = duckdb.connect()
-        srsql.install(self.con)
+        # as ``srsql.install`` does, but copied, as into a new file
+        install_in(self.con, catalog=True, untouched=True)
 
     def table(self, name: str, columns: str, rows: Iterable[Sequence[Any]]) -> str:
         """Make the temporary table ``name``; its qualified name as a macro takes it."""
