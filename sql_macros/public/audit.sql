@@ -410,7 +410,8 @@ END;
 --          reports, by which MD of the newest release is told; default: those of the warehouse.
 -- Outputs: period, release_id, model, status, scope, safe; kept_safe, agrees: the verdict that the
 --          release keeps, and whether it has the same figures; attacks, not_evaluated, undefended;
---          why: of each that is not evaluated, and what to do; k; groups; dig, dsg, ssg: of them in danger; dir, dsr, ssgr: their shares; persistence,
+--          why: of each that is not evaluated, and what to do; k; groups; dig, dsg, ssg: of them in
+--          danger; dir, dsr, ssgr: their shares; persistence,
 --          erasure, erasure_series, leaving: groups in danger under P, E, E over the series, G
 --          (NULL: not evaluated); erasure_claimed; outside: cases whose region does not cover their
 --          values; internal: groups of a perturbed release that break k or theta; bounds_broken:

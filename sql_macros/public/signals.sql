@@ -121,7 +121,8 @@ UNION ALL BY NAME
 SELECT
     error(
         'series ' || n.series || ' of ' || n.dataset || ' has no rows that tell drugs and '
-        || 'reactions of cases which can be followed: give cases, drugs and reactions := ''NAME'' of views'
+        || 'reactions of cases which can be followed: give cases, drugs and reactions := ''NAME'' '
+        || 'of views'
     )::VARCHAR AS case_id
 FROM named AS n
 WHERE NOT EXISTS (SELECT 1 FROM latest);
