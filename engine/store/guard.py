@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -128,10 +129,11 @@ def _path(con: duckdb.DuckDBPyConnection, database: str) -> str:
 
 def _settle(con: duckdb.DuckDBPyConnection, changed: dict[str, str]) -> None:
     """Give every setting the value that the engine expects; ``changed`` takes what it was."""
-    found = con.execute("SELECT s.name, s.value FROM system.main.duckdb_settings() AS s").fetchall()
-    for name, value in found:
-        wanted = SETTINGS.get(name)
-        if wanted is None or value == wanted:
+    watched = _watched()
+    values = con.execute(f"SELECT {', '.join(map(_value_of, watched))}").fetchall()[0]
+    for name, value in zip(watched, values, strict=True):
+        wanted = SETTINGS[name]
+        if value == wanted:
             continue
         try:
             con.execute(f"SET {name} = ?", [wanted])
@@ -141,6 +143,22 @@ def _settle(con: duckdb.DuckDBPyConnection, changed: dict[str, str]) -> None:
                 "before SET lock_configuration"
             ) from None
         changed[name] = value
+
+
+def _value_of(setting: str) -> str:
+    return f"CAST(system.main.current_setting('{setting}') AS VARCHAR)"
+
+
+@cache
+def _watched() -> tuple[str, ...]:
+    """Those of ``SETTINGS`` that this DuckDB has: ``duckdb_settings()`` leaves some of them out."""
+    found = []
+    with duckdb.connect() as own:
+        for name in SETTINGS:
+            with suppress(duckdb.CatalogException):
+                own.execute(f"SELECT {_value_of(name)}")
+                found.append(name)
+    return tuple(found)
 
 
 def definitions_in(con: duckdb.DuckDBPyConnection, database: str) -> Definitions:

@@ -170,7 +170,10 @@ class Warehouse:
             real = os.path.realpath(self.lake.folder)
             paths = [str(self.lake.folder / each.file) for each in self.lake.files]
             files = [path for path in paths if os.path.realpath(path).startswith(f"{real}/")]
-        with self._told("damaged"):
+        with (
+            self._told("damaged"),  # texts of views are read with settings of ours
+            guarded(self.con, self.database, untouched=self._owned),
+        ):
             need_own_views(self.con, self.database, files)
 
     def confine(self) -> None:
