@@ -47,6 +47,10 @@ def check_count_rows(evidence: Evidence) -> list[Measure]:
     shown = {*dataset.id_columns, "quarter", *region_columns(dataset)}
     columns = set(warehouse.columns(schema, dataset.report_table))
     wrong = len(views ^ rows) + len(columns ^ shown)
+    for name in views & COUNTS.keys():
+        told = warehouse.columns(schema, name)
+        columns |= {f"{name}.{each}" for each in told}
+        wrong += told != list(COUNTS[name])
     found = MeasureRow(
         release.release_id, "check_count_rows", "tables and columns", wrong,
         len(views) + len(columns), wrong / (len(views) + len(columns)), 0, not wrong,
@@ -101,6 +105,26 @@ def _k(evidence: Evidence) -> int:
     return max(asked or evidence.facts.table_k or 0, int(least or 0))
 
 
+def _told_items(release: Release) -> list[dict[str, str | None]]:
+    """The items of published cells, whatever the manifest says is counted."""
+    rows = _distinct(release, "item_count", "attribute", "term")
+    rows += _distinct(release, "pair_count", "attribute", "term")
+    rows += _distinct(release, "pair_count", "other_attribute", "other_term")
+    return [{"attribute": attribute, "term": term} for attribute, term in rows]
+
+
+def _told_kinds(release: Release) -> list[str]:
+    """The pairs of attributes of published cells."""
+    pairs = _distinct(release, "pair_count", "attribute", "other_attribute")
+    return [f"{one} x {other}" for one, other in pairs]
+
+
+def _distinct(release: Release, name: str, *columns: str) -> list[tuple[Any, ...]]:
+    cells = table(release.schema, name, alias="t")
+    asked = exp.select(*(column(each, "t") for each in columns)).distinct().from_(cells)
+    return release.warehouse.rows(asked.sql("duckdb"))
+
+
 def _load(evidence: Evidence) -> None:
     """The tables that the macros take beside published cells."""
     release = evidence.release
@@ -125,7 +149,10 @@ def _load(evidence: Evidence) -> None:
         TREE: (tree.sql("duckdb"), {}),
         ROWS: (rows.sql("duckdb"), {}),
         VALUES: (values.sql("duckdb"), {}),
-        BOUNDED: (query(TOPIC, "thresholds"), shown | {"sensitive": sensitive}),
+        BOUNDED: (
+            query(TOPIC, "thresholds"),
+            shown | {"sensitive": sensitive, "told": _told_items(release)},
+        ),
         UNITS: (
             query(TOPIC, "units", checked_tree=TREE, checked_row=ROWS, checked_value=VALUES),
             shown | {"dataset": dataset.name},
@@ -133,7 +160,10 @@ def _load(evidence: Evidence) -> None:
         HELD: (with_rows(held, original_item=items).sql("duckdb"), {}),
         SINGLE: (query(TOPIC, "single", checked_held=HELD), {}),
         KNOWN: (known.sql("duckdb"), {}),
-        KINDS: (query(TOPIC, "kinds"), {"pairs": paired.split(", ")}),
+        KINDS: (
+            query(TOPIC, "kinds"),
+            {"pairs": sorted({*paired.split(", "), *_told_kinds(release)})},
+        ),
     }
     for name, (text, parameters) in made.items():
         evidence.once(

@@ -92,6 +92,7 @@ AT_ONCE: tuple[tuple[dict[str, Any], str], ...] = (
     ({**COUNTS, "model": "ppms-alpha"}, "--terms tables does not go with the model ppms-alpha"),
     ({**COUNTS, "count": "persons"}, "--terms tables does not go with --count persons: leave one "
      "of them out"),
+    ({**COUNTS, "draft": True}, "--terms tables does not go with --draft: leave one of them out"),
     ({**COUNTS, "max_delay": 2}, "--terms tables does not go with --max-delay: leave one of them "
      "out"),
     ({**COUNTS, "leftovers": "suppress"}, "--terms tables does not go with values that are "
@@ -146,6 +147,9 @@ LATER: tuple[tuple[dict[str, Any], Known, str], ...] = (
      "--spark takes the place of a carrier: leave one of them out"),
     ({**COUNTS, "columns": "drug.route"}, on_dataset(OnDataset), "--terms tables releases no rows "
      "that could show other columns than regions: leave --columns out"),
+    (COUNTS, in_series(PER_QUARTER), "counts of --terms tables are of new cases, and ids of a "
+     "quarter do not tell which rows are: the difference would count the others: leave --ids out, "
+     "or give another --series"),
     (COUNTS, in_series(ORIGINAL), "original ids join the rows of --terms tables with those of the "
      "source: leave --ids out, or give another --series"),
     ({**COUNTS, "supersede": True}, in_series(PSEUDONYM), "counts that are out are never revised: "

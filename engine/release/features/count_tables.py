@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from srsql.engine import measures as of
-from srsql.engine.catalog.series import ORIGINAL
+from srsql.engine.catalog.series import ORIGINAL, PER_QUARTER
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.release.features.feature import (
     Asked,
@@ -34,12 +34,14 @@ from srsql.schemas import Dataset
 ASKED = "--terms tables"
 _LEAVE = "leave one of them out"
 UNPROVED: dict[str, Callable[[Wanted], bool]] = {
+    "--draft": lambda wanted: wanted.draft,
     "--count persons": lambda wanted: wanted.unit.parted,
     "--max-delay": lambda wanted: wanted.max_delay is not None,
     "--knowledge": lambda wanted: wanted.knowledge is not None,
     "values that are suppressed": lambda wanted: wanted.suppresses,
 }
-"""What the proof of the claim does not cover."""
+"""What the proof of the claim does not cover. A draft is confirmed when other tables may be out
+that count its cases."""
 
 
 def _takes_none(model: GroupingModel) -> bool:
@@ -129,6 +131,15 @@ COUNTS = Feature(
             "original ids",
             lambda at: at.wanted.tables is not None and at.of.ids == ORIGINAL,
             f"original ids join the rows of {ASKED} with those of the source",
+            "leave --ids out, or give another --series",
+        ),
+        Refusal(
+            InSeries,
+            ASKED,
+            "--ids per-quarter",
+            lambda at: at.wanted.tables is not None and at.of.ids == PER_QUARTER,
+            f"counts of {ASKED} are of new cases, and ids of a quarter do not tell which rows are: "
+            "the difference would count the others",
             "leave --ids out, or give another --series",
         ),
         Refusal(

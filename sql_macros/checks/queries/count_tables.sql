@@ -8,15 +8,29 @@ WHERE v.schema_name = $schema AND v.database_name = current_database();
 
 -- name: thresholds
 -- The thresholds of the values of the sensitive attributes that are counted: attribute, term,
--- theta_num, theta_den.
+-- theta_num, theta_den. $told: attributes and terms that are told; of one without a threshold
+-- nothing may be told.
 WITH counted AS (
     SELECT unnest($sensitive::VARCHAR[]) AS attribute
+),
+
+told AS (
+    SELECT unnest($told::STRUCT(attribute VARCHAR, term VARCHAR)[], recursive := true)
 )
 
 SELECT c.attribute, t.term, t.theta_num, t.theta_den
 FROM srsql.threshold AS t
 CROSS JOIN counted AS c
-WHERE t.release_id = $release;
+WHERE t.release_id = $release
+UNION ALL
+SELECT o.attribute, o.term, 0 AS theta_num, 1 AS theta_den
+FROM told AS o
+INNER JOIN counted AS c ON o.attribute = c.attribute
+WHERE
+    o.term IS NOT NULL
+    AND o.term NOT IN (
+        SELECT t.term FROM srsql.threshold AS t WHERE t.release_id = $release
+    );
 
 -- name: least_k
 -- 1 / the least threshold above 0 and below 1, rounded up.

@@ -47,7 +47,7 @@ SELECT
     n.attribute,
     n.term,
     n.term IS NULL AS rest,
-    coalesce(h.theta_num, 1) AS theta_num,
+    coalesce(h.theta_num, if(n.sensitive AND n.term IS NOT NULL, 0, 1)) AS theta_num,
     coalesce(h.theta_den, 1) AS theta_den
 FROM numbered AS n
 LEFT JOIN temp.main.srsql_item_theta AS h ON n.sensitive AND n.term = h.term;
