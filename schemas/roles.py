@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from importlib import resources
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+Found = TypeVar("Found")
 
 LONGEST_TEXT = 500
 """Characters that a published text may have where its table declares no other length."""
@@ -334,10 +337,16 @@ class Qid(Strict):
         """Whether it is published as two bounds, not as a label."""
         return self.kind == "numeric" or self.ranged
 
+    def published_as(self, bounds: Callable[[], Found], label: Callable[[], Found]) -> Found:
+        """What goes for one that is published as two bounds, or as a label."""
+        return bounds() if self.bounded else label()
+
     @property
     def published(self) -> tuple[str, ...]:
         """The columns that it is published in."""
-        return (f"{self.name}_low", f"{self.name}_high") if self.bounded else (self.name,)
+        return self.published_as(
+            lambda: (f"{self.name}_low", f"{self.name}_high"), lambda: (self.name,)
+        )
 
     @property
     def ends(self) -> tuple[int, int] | None:

@@ -263,7 +263,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "k": Argument("Cases that must remain", "the release's", Whole(1)),
     "theta": Argument("As for release", "the release's", _NUMBER),
     "alpha": Argument(
-        "A share such as 0.5 or 1/3", "the release's", Amount(bounded=False, noun="share")
+        "A share such as 0.5 or 1/3", "the release's", Amount(limited=False, noun="share")
     ),
     "evidence": Argument(takes=Whole(0)),
     # signals, query

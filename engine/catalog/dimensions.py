@@ -6,7 +6,7 @@ to a node; level 0 is the leaves, the top level one node, ``*``. Nodes are numbe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -235,10 +235,21 @@ def load_nodes(warehouse: Warehouse, dimensions: Sequence[Dimension]) -> None:
 
 def value_columns(dataset: Dataset, qid: Qid, alias: str) -> dict[str, exp.Expr]:
     """Published columns of one dimension, from its node in ``alias``."""
-    if qid.bounded:
-        return {f"{qid.name}_{end}": in_units(qid, column(end, alias)) for end in ("low", "high")}
-    root = exp.Literal.string(dataset.hierarchies[qid.name].labels[0])
-    return {qid.name: exp.func("coalesce", column("label", alias), root)}
+    return shown_as(dataset, qid, lambda end: column(end, alias), column("label", alias))
+
+
+def shown_as(
+    dataset: Dataset, qid: Qid, end: Callable[[str], exp.Expr], label: exp.Expr
+) -> dict[str, exp.Expr]:
+    """Published columns of one dimension: its ends in its unit, or its label."""
+    return qid.published_as(
+        lambda: {f"{qid.name}_{each}": in_units(qid, end(each)) for each in ("low", "high")},
+        lambda: {
+            qid.name: exp.func(
+                "coalesce", label, exp.Literal.string(dataset.hierarchies[qid.name].labels[0])
+            )
+        },
+    )
 
 
 def _insert(

@@ -81,7 +81,7 @@ def keep_period(
     of_reports = declared.name == dataset.report_table
     if of_reports and told.column not in places:
         raise IngestError(f"{file}: no column {told.column}, which tells periods: get another file")
-    text = _key(dataset, declared, places, told)
+    text = _key(dataset, declared, places)
     rule = {"rule": told.kind, "ends": SPACES, "integer": dataset.id_type == "integer"}
     if of_reports and (len(dataset.tables) > 1 or label is None):
         report = _report_ids(dataset, declared, places)
@@ -118,9 +118,7 @@ def reject_unknown(
         places: where its columns are in the file.
         records: what ``keep_period`` left.
     """
-    told = dataset.source.row_period
-    assert told is not None
-    lines = _unknown(records, _key(dataset, declared, places, told))
+    lines = _unknown(dataset, declared, places, records)
     alone = lines.where(exp.not_(exp.func("coalesce", column("reported", "h"), exp.true())))
     for reason, found in ((NO_REPORT, alone), (NO_PERIOD, lines)):  # the second: what is left
         rows = loadable(records.table).select(
@@ -143,9 +141,7 @@ def count_unknown(
         places: where its columns are in the file.
         records: what ``keep_period`` left.
     """
-    told = dataset.source.row_period
-    assert told is not None
-    lines = _unknown(records, _key(dataset, declared, places, told))
+    lines = _unknown(dataset, declared, places, records)
     counted = exp.select(exp.Count(this=exp.Star())).from_(temporary(REJECTED, "j"))
     kept = exp.not_(column("reason", "j").isin("forgotten_case", NO_REPORT))
     counted = counted.where(column("line", "j").isin(query=lines), kept)
@@ -172,8 +168,10 @@ def need_known(file: str, unknown: int, records: int, highest: float) -> None:
         )
 
 
-def _key(dataset: Dataset, declared: Table, places: Places, told: RowPeriod) -> exp.Expression:
+def _key(dataset: Dataset, declared: Table, places: Places) -> exp.Expression:
     """What gives the period of a record: its own text, or the id of its report."""
+    told = dataset.source.row_period
+    assert told is not None
     if declared.name == dataset.report_table:
         return period_text(dataset, declared, places, told)
     return exp.cast(id_value(dataset, declared, places, dataset.report_id), "VARCHAR")
@@ -203,8 +201,9 @@ def _with_texts(records: RecordTable, text: exp.Expression) -> exp.Select:
     return rows.join(temporary(PERIOD_TEXT, "h"), on=same, join_type="left")
 
 
-def _unknown(records: RecordTable, text: exp.Expression) -> exp.Select:
+def _unknown(dataset: Dataset, declared: Table, places: Places, records: RecordTable) -> exp.Select:
     """The lines of records that tell no period."""
+    text = _key(dataset, declared, places)
     told = exp.func("coalesce", column("known", "h"), exp.false())
     return _with_texts(records, text).where(exp.or_(known(column("fault", "r")), exp.not_(told)))
 

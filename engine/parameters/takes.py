@@ -206,7 +206,7 @@ class Amount(Takes):
     most: Fraction | int | None = None
     denominator: int | None = None
     """The largest, since amounts are counted in 64 bits."""
-    bounded: bool = True
+    limited: bool = True
     """Else the call that takes it judges its size."""
     noun: str = "number"
 
@@ -229,7 +229,7 @@ class Amount(Takes):
         """The amount, within the bounds."""
         amount = self.parse(value, option)
         fine = self.denominator is None or amount.denominator <= self.denominator
-        if self.bounded and not (0 < amount <= (self.most or amount) and fine):
+        if self.limited and not (0 < amount <= (self.most or amount) and fine):
             most = "" if self.most is None else f", at most {self.most}"
             exact = f", with a denominator up to {self.denominator:,}" if self.denominator else ""
             raise RefusedError(f"{option} {amount}: give a {self.noun} above 0{most}{exact}")

@@ -5,9 +5,9 @@ What is read is a list of what is understood; everything else is refused with th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import total_ordering
+from functools import partial, total_ordering
 from typing import Any, Literal
 
 import sqlglot
@@ -133,14 +133,15 @@ class _Reader:
                 numbers[n] = len(groups)
                 built = self.expressions.group(node, rows.block)
                 groups.append((alias or _label(node), built))
-        self._grouped(select, listed, numbers, groups, rows.block)
+        key = partial(self._key, listed, numbers, groups, rows.block)
+        self._grouped(select, groups, key)
         return Question(
             counted,
             unit,
             rows.joins,
             (*rows.conditions, *map(_known, self.expressions.blanked)),
             tuple(groups),
-            tuple(self._order(select, listed, numbers, groups, rows.block)),
+            tuple(self._order(select, key)),
             tuple(self.expressions.atoms),
             frozenset(self.expressions.labelled),
             tuple(dict.fromkeys(self.expressions.blanked.values())),
@@ -175,14 +176,11 @@ class _Reader:
     def _grouped(
         self,
         select: exp.Select,
-        listed: list[tuple[str, exp.Expr]],
-        numbers: dict[int, int | None],
         groups: list[tuple[str, exp.Expr]],
-        block: Block,
+        key: Callable[[exp.Expr], int | None],
     ) -> None:
         """GROUP BY must name what the SELECT list shows."""
         group = select.args.get("group")
-        wanted = set(range(len(groups)))
         if group is None:
             if groups:
                 raise QueryError(f"{groups[0][0]} is neither counted nor in GROUP BY")
@@ -190,17 +188,16 @@ class _Reader:
         only_parts(group, "expressions", "all")
         if group.args.get("all"):
             return
-        keys = {self._key(node, listed, numbers, groups, block) for node in group.expressions}
-        if keys != wanted:
+        if {key(node) for node in group.expressions} != set(range(len(groups))):
             raise QueryError("the SELECT list beside COUNT and GROUP BY must be the same")
 
     def _key(
         self,
-        node: exp.Expr,
         listed: list[tuple[str, exp.Expr]],
         numbers: dict[int, int | None],
         groups: list[tuple[str, exp.Expr]],
         block: Block,
+        node: exp.Expr,
     ) -> int | None:
         """The SELECT item that a key of GROUP BY or ORDER BY means; None: the count."""
         if isinstance(node, exp.Literal) and not node.is_string:
@@ -221,19 +218,14 @@ class _Reader:
                 return n
         raise QueryError(f"{excerpt(node)} is not in the SELECT list")
 
-    def _order(
-        self,
-        select: exp.Select,
-        listed: list[tuple[str, exp.Expr]],
-        numbers: dict[int, int | None],
-        groups: list[tuple[str, exp.Expr]],
-        block: Block,
-    ) -> Iterator[Order]:
+    def _order(self, select: exp.Select, key: Callable[[exp.Expr], int | None]) -> Iterator[Order]:
         order = select.args.get("order")
         for ordered in only_parts(order, "expressions").expressions if order else ():
             only_parts(ordered, "this", "desc", "nulls_first")
-            key = self._key(ordered.this, listed, numbers, groups, block)
-            yield Order(key, bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first")))
+            found = key(ordered.this)
+            yield Order(
+                found, bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first"))
+            )
 
 
 def undecided_groups(

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 
 from sqlglot import exp
 
 from srsql.engine.catalog.datasets import raw_term
+from srsql.engine.catalog.dimensions import shown_as
 from srsql.engine.catalog.layout import (
     IDENTITY,
     REGION,
     SERIAL,
     Built,
-    in_units,
     key_columns,
     raw_table,
     region_columns,
@@ -37,7 +38,7 @@ from srsql.engine.store.statements import (
     temporary,
     union_all,
 )
-from srsql.schemas import Dataset
+from srsql.schemas import Dataset, Qid
 
 
 def build_tables(release: Release, *, perturbed: bool, keyed: bool) -> list[Built]:
@@ -135,17 +136,11 @@ def public_regions(dataset: Dataset, regions: exp.Table | exp.Subquery) -> exp.Q
     for position, qid in enumerate(dataset.qid):
         here = column("position", "r").eq(position)
         alias = f"n{position}"
-        if qid.bounded:
-            for end in ("low", "high"):
-                value = exp.func(
-                    "max",
-                    column(end, alias)
-                    if qid.ranged
-                    else exp.case().when(here.copy(), column(end, "r")),
-                )
-                query = query.select(in_units(qid, value).as_(f"{qid.name}_{end}", quoted=True))
-            if not qid.ranged:
-                continue
+        ends, label = partial(_end, qid, here, alias), exp.func("max", column("node", alias))
+        for name, value in shown_as(dataset, qid, ends, label).items():
+            query = query.select(value.as_(name, quoted=True))
+        if qid.kind == "numeric":
+            continue
         query = query.join(
             temporary("srsql_node", alias=alias),
             on=exp.and_(
@@ -156,11 +151,12 @@ def public_regions(dataset: Dataset, regions: exp.Table | exp.Subquery) -> exp.Q
             ),
             join_type="left",
         )
-        if not qid.ranged:
-            root = exp.Literal.string(dataset.hierarchies[qid.name].labels[0])
-            label = exp.func("coalesce", exp.func("max", column("node", alias)), root)
-            query = query.select(label.as_(qid.name, quoted=True))
     return query.group_by(column("group_no", "r"))
+
+
+def _end(qid: Qid, here: exp.Expr, alias: str, end: str) -> exp.Expr:
+    own = column(end, alias) if qid.ranged else exp.case().when(here.copy(), column(end, "r"))
+    return exp.func("max", own)
 
 
 def _report_rows(dataset: Dataset, quarter: str, *, hides: bool) -> exp.Query:

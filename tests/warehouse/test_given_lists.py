@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,11 +13,18 @@ from srsql.engine.store.warehouse import Warehouse
 TEXTS = st.lists(st.none() | st.text(st.characters(blacklist_categories=["Cs"]), max_size=8))
 
 
+@pytest.fixture(scope="module")
+def warehouse() -> Iterator[Warehouse]:
+    with Warehouse(":memory:") as opened:
+        yield opened
+
+
 @settings(deadline=None, max_examples=60)
-@given(TEXTS)
-def test_texts_and_blanks_come_back_in_their_order(texts: list[str | None]) -> None:
-    with Warehouse(":memory:") as warehouse:
-        columns = {"place": list(range(len(texts))), "text": texts}
-        with warehouse.given("srsql_given_test", columns):
-            rows = warehouse.rows("SELECT text FROM temp.main.srsql_given_test ORDER BY place")
+@given(texts=TEXTS)
+def test_texts_and_blanks_come_back_in_their_order(
+    warehouse: Warehouse, texts: list[str | None]
+) -> None:
+    columns = {"place": list(range(len(texts))), "text": texts}
+    with warehouse.given("srsql_given_test", columns):
+        rows = warehouse.rows("SELECT text FROM temp.main.srsql_given_test ORDER BY place")
     assert [text for (text,) in rows] == texts

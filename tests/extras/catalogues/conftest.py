@@ -1,3 +1,3 @@
-from artifact.conftest import artifact, csv_artifact, each_page_once, kept_artifacts, warehouses
+from artifact.conftest import artifact, csv_artifact, kept_artifacts, warehouses
 
-__all__ = ["artifact", "csv_artifact", "each_page_once", "kept_artifacts", "warehouses"]
+__all__ = ["artifact", "csv_artifact", "kept_artifacts", "warehouses"]

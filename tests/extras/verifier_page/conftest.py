@@ -1,3 +1,3 @@
-from artifact.conftest import each_page_once, plain_pages
+from artifact.conftest import plain_pages
 
-__all__ = ["each_page_once", "plain_pages"]
+__all__ = ["plain_pages"]
