@@ -61,7 +61,7 @@ def test_all_that_an_engine_adds_can_be_taken_away_again(
     schemas = con.execute(
         "SELECT schema_name FROM duckdb_schemas() WHERE database_name = current_database() AND "
         "NOT internal AND regexp_full_match(schema_name, "
-        "'srsql(_data|_internal)?|raw_.*|draft_.*|released.*|release_.*')"
+        "'srsql(_data|_internal|_reader)?|raw_.*|draft_.*|released.*|release_.*')"
     ).fetchall()
     for (name,) in schemas:
         con.execute(f'DROP SCHEMA "{name}" CASCADE')
