@@ -30,7 +30,7 @@ from srsql.engine.catalog.public_database import PublicSeries, fill_releases, ro
 from srsql.engine.catalog.series import IMPORTED, MAIN, ORIGINAL, Series, find_series
 from srsql.engine.errors import BusyError, WarehouseError, one_line
 from srsql.engine.release.series import refresh_series_views
-from srsql.engine.shapes import series_dataset
+from srsql.engine.shapes import catalog_shape, series_dataset
 from srsql.engine.steward.public_catalog import TOPIC, Shown, copy_facts, lay_out
 from srsql.engine.store.database_file import (
     NO_LIMITS,
@@ -262,6 +262,11 @@ def _publishable(warehouse: Warehouse, dataset: Dataset, series: str) -> Series:
             "alone: make a series with --ids pseudonym, or publish artifacts with --case-ids "
             "pseudonym"
         )
+    for release_id, quarter, *_ in warehouse.rows(
+        query(TOPIC, "shown"), {"dataset": dataset.name, "series": series}
+    ):
+        if refused := catalog_shape(warehouse, release_id).unpublishable:
+            raise WarehouseError(f"series {series!r} has {quarter}, {refused}")
     return found
 
 
@@ -387,8 +392,12 @@ def _home(warehouse: Warehouse) -> str:
 
 
 def _shown(warehouse: Warehouse, listed: _Listed) -> list[Shown]:
-    """The releases that a public file holds, in order."""
-    rows = warehouse.rows(query(TOPIC, "shown"), _names(listed))
+    """The releases that a public file holds, in order; none that no artifact may have either."""
+    rows = [
+        row
+        for row in warehouse.rows(query(TOPIC, "shown"), _names(listed))
+        if not catalog_shape(warehouse, row[0]).unpublishable
+    ]
     return [
         Shown(release_id, quarter, model, schema, number)
         for number, (release_id, quarter, model, schema, *_) in enumerate(rows, start=1)

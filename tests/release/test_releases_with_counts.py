@@ -10,7 +10,7 @@ import pytest
 from support.released import content, rows
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.errors import CheckFailedError, PublishError, SrsqlError
+from srsql.engine.errors import CheckFailedError, PublishError, SrsqlError, WarehouseError
 from srsql.engine.extras.synth import quarter_range, synthesize
 from srsql.engine.shapes.strata import Cut, parse_cuts, strata
 from srsql.engine.store.warehouse import Warehouse
@@ -226,6 +226,15 @@ def test_told_tables_are_not_made_twice_nor_revised_nor_published(
     before = told(released, Q1)
     released.steward.forget([case], reason="asked for")
     assert told(released, Q1) == before
+
+
+def test_counts_stand_in_no_public_file(engine: Engine, tmp_path: Path) -> None:
+    """As they are in no artifact: nobody could check them there."""
+    engine.release.make(Q1, **OPTIONS)
+    with pytest.raises(WarehouseError, match="has 2011Q1, whose counts 'srsql verify' cannot"):
+        engine.steward.split(tmp_path / "public.duckdb")
+    assert not (tmp_path / "public.duckdb").exists()
+    assert engine.steward.split() == []
 
 
 def test_signals_read_told_counts_and_are_those_of_the_originals(released: Engine) -> None:
