@@ -83,7 +83,7 @@ def _twin(value: Any, within_leaf: bool) -> Any:
     if not isinstance(function, FunctionType) or not _is_ours(function):
         return value
     if function is _AS_INT64:
-        return _counted
+        return int
     key = function, within_leaf
     if key not in _TWINS:
         options = value.targetoptions if isinstance(value, Dispatcher) else {}
@@ -117,9 +117,15 @@ def _made(function: FunctionType, names: dict[str, Any], within_leaf: bool) -> A
 
 
 def _called_with(form: Callable[[Any], Any], function: Any) -> Any:
-    """The function for whoever has arrays in another form."""
+    """The function for whoever has arrays in another form.
+
+    Every search calls one again and again: time is looked at there.
+    """
 
     def called(*given: Any) -> Any:
+        _CALLS[0] += 1
+        if _CALLS[0] % _LOOKED_AT == 0 and process_time() > _UNTIL[0]:
+            raise TookLongError
         return function(*map(form, given))
 
     return called
@@ -157,17 +163,9 @@ def _viewed_row_of(values: memoryview, at: int) -> memoryview:
     return memoryview(np.asarray(values)[at])
 
 
-def _counted(value: Any) -> int:
-    """``as_int64``, which every search calls again and again: time is looked at there."""
-    _CALLS[0] += 1
-    if _CALLS[0] % _LOOKED_AT == 0 and process_time() > _UNTIL[0]:
-        raise TookLongError
-    return int(value)
-
-
 _UNTIL, _CALLS = [float("inf")], [0]
 _LOOKED_AT = 1024
-"""Calls after which time is looked at: about a millisecond."""
+"""Calls after which time is looked at: tenths of a second."""
 _WRAPPING = np.errstate(over="ignore")
 _AS_INT64, _ROW_OF = (getattr(each, "py_func", each) for each in (as_int64, row_of))
 _ONE_AT_A_TIME = RLock()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -142,10 +143,11 @@ class Demo(Protocol):
 
 
 def first_run(folder: Path, progress: Callable[[str], None], ids: Ids | None, wait: Wait) -> Demo:
-    """The demo; what its first quarter waits for is compiled while the engine is imported."""
+    """The demo; what its first quarter waits for is compiled while the engine is imported, and
+    after that the modules of its report, which Python compiles when it first imports them."""
     from srsql.udfs.kernels import LAST, begin_compiling
 
-    begin_compiling(LAST)
+    begin_compiling(LAST if sys.dont_write_bytecode else (*LAST, "srsql.engine.report.report"))
     from srsql.engine.extras.demo.demo import run_demo
 
     return run_demo(folder, progress, ids, wait)

@@ -47,6 +47,12 @@ class Report:
     """Where they were written, as SVG and PNG; empty where none were asked for."""
 
 
+def warm_up() -> None:
+    """Import what a report takes only when it draws: a process that calls nothing else of it leaves
+    all modules compiled to the one that writes the first report of an installation."""
+    import matplotlib.backends.backend_svg  # noqa: F401
+
+
 def report(
     warehouse: Warehouse,
     dataset: Dataset,

@@ -211,14 +211,17 @@ def test_what_is_interpreted_for_too_long_is_called_again_compiled(
 ) -> None:
     monkeypatch.setattr(kernels, "SECONDS", -1.0)
     monkeypatch.setattr(interpreted, "_LOOKED_AT", 1)
-    search = "srsql.udfs.exact_search"
+    search = "srsql.udfs.grouping.members"
+
+    def five(kernels: Any) -> int:
+        return int(kernels.bits(0b11111))
 
     def call(module_of: Any) -> tuple[str, int]:
-        return type(module_of(search)).__name__, module_of(search).as_int64(5)
+        return type(module_of(search)).__name__, five(module_of(search))
 
     assert kernels.called("some_kernel", 5, call) == ("module", 5)
     assert waited == ["some_kernel"]
-    assert interpreted.interpreted(search).as_int64(5) == 5, "others have no such limit"
+    assert five(interpreted.interpreted(search)) == 5, "others have no such limit"
 
 
 @pytest.mark.slow
