@@ -191,7 +191,7 @@ class Engine:
     @property
     def con(self) -> duckdb.DuckDBPyConnection:
         """The connection, for SQL of your own."""
-        return self.warehouse.con
+        return self.warehouse.handed_out()
 
     @reads(errors.DatasetError)
     def dataset(self, name: Name = None) -> Dataset:
@@ -222,7 +222,7 @@ class Engine:
     @reads(errors.QueryError)
     def sql(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query of your own."""
-
+        self.warehouse.handed_out(query)
         return self.warehouse.rows(query, parameters)
 
     @overload
@@ -237,7 +237,8 @@ class Engine:
         """
         from srsql.engine.store.frames import shaped
 
-        return shaped(self.con.sql(query, params=list(parameters) or None).to_arrow_table(), kind)
+        con = self.warehouse.handed_out(query)
+        return shaped(con.sql(query, params=list(parameters) or None).to_arrow_table(), kind)
 
     @reads(errors.IngestError)
     def ingest(

@@ -101,6 +101,7 @@ class Warehouse:
         self._owned = not isinstance(target, duckdb.DuckDBPyConnection)
         self._folder: PrivateFolder | None = None
         self._fresh = self._shares = self._looked_at = self.is_public = False
+        self._handed_out = not self._owned
         self.before_commit: Callable[[], object] | None = None
         self.follower: Follower | None = None
         settings = self.limits.settings()
@@ -256,12 +257,23 @@ class Warehouse:
         """
         need_idle(self.con)
         _need_plain_names(self.con, self.database)
-        with guarded(self.con, self.database) as callers_path:
+        untouched = not self._handed_out
+        with guarded(self.con, self.database, untouched=untouched) as callers_path:
             self._callers_path = callers_path
             try:
                 yield
             finally:
                 self._callers_path = None
+
+    def handed_out(self, query: str | None = None) -> duckdb.DuckDBPyConnection:
+        """The connection, for statements of a caller, who may make temporary macros with it.
+
+        Args:
+            query: all that he runs; queries alone make none. None: he keeps the connection.
+        """
+        if not self._handed_out:
+            self._handed_out = query is None or not _only_queries(query)
+        return self.con
 
     @contextmanager
     def as_caller(self) -> Iterator[None]:
@@ -481,6 +493,15 @@ class Warehouse:
             names = [str(entry[0]) for entry in cursor.description or ()]
             cursor.fetchall()
         return names
+
+
+def _only_queries(text: str) -> bool:
+    """Whether a text has no statement but queries."""
+    try:
+        found = duckdb.extract_statements(text)
+    except duckdb.Error:  # which whoever runs it is told
+        return False
+    return all(each.type == duckdb.StatementType.SELECT for each in found)
 
 
 def _commit(con: duckdb.DuckDBPyConnection) -> None:

@@ -9,55 +9,64 @@
 CREATE OR REPLACE MACRO srsql.weeks_before(year) AS
 (date_trunc('week', make_date(year, 1, 4))::DATE - DATE '0001-01-01') // 7;
 
--- What:    what a period is: 'year', 'quarter', 'month', 'week' or 'day'; NULL: its label has no
---          calendar, as those of days and weeks that there are not (2022-02-30, 2022W53).
-CREATE OR REPLACE MACRO srsql.period_kind(label) AS
+-- What:    what a period is and its number among all of its kind, which a kind has higher by one for
+--          the next one; NULL: its label has no calendar, as those of days and weeks that there are
+--          not (2022-02-30, 2022W53).
+-- Returns: {kind: 'year', 'quarter', 'month', 'week' or 'day', number}.
+CREATE OR REPLACE MACRO srsql.calendar_period(label) AS
 CASE
-    WHEN regexp_full_match(label, '[0-9]{4}') THEN 'year'
-    WHEN regexp_full_match(label, '[0-9]{4}[- ]?[Qq][1-4]') THEN 'quarter'
-    WHEN regexp_full_match(label, '[0-9]{4}-(0[1-9]|1[0-2])') THEN 'month'
-    WHEN regexp_full_match(label, '[0-9]{4}[- ]?[Ww](0[1-9]|[1-4][0-9]|5[0-3])')
+    WHEN regexp_full_match(label, '[0-9]{4}')
+        THEN {'kind': 'year', 'number': try_cast(label AS BIGINT)}
+    WHEN regexp_full_match(label, '[0-9]{4}[- ]?[Qq][1-4]')
         THEN
-            CASE
-                WHEN
-                    try_cast(label[-2:] AS INTEGER)
-                    <= srsql.weeks_before(try_cast(label[:4] AS INTEGER) + 1)
-                    - srsql.weeks_before(try_cast(label[:4] AS INTEGER))
-                    THEN 'week'
-            END
+            {
+                'kind': 'quarter',
+                'number': 4 * try_cast(label[:4] AS BIGINT) + try_cast(label[-1:] AS INTEGER) - 1
+            }
+    WHEN regexp_full_match(label, '[0-9]{4}-(0[1-9]|1[0-2])')
+        THEN
+            {
+                'kind': 'month',
+                'number': 12 * try_cast(label[:4] AS BIGINT) + try_cast(label[-2:] AS INTEGER) - 1
+            }
+    WHEN
+        regexp_full_match(label, '[0-9]{4}[- ]?[Ww](0[1-9]|[1-4][0-9]|5[0-3])')
+        AND try_cast(label[-2:] AS INTEGER)
+        <= srsql.weeks_before(try_cast(label[:4] AS INTEGER) + 1)
+        - srsql.weeks_before(try_cast(label[:4] AS INTEGER))
+        THEN
+            {
+                'kind': 'week',
+                'number':
+                srsql.weeks_before(try_cast(label[:4] AS INTEGER))
+                + try_cast(label[-2:] AS BIGINT)
+                - 1
+            }
     WHEN
         regexp_full_match(label, '[0-9]{4}-[0-9]{2}-[0-9]{2}')
         AND try_cast(label AS DATE) IS NOT NULL
-        THEN 'day'
+        THEN {'kind': 'day', 'number': try_cast(label AS DATE) - DATE '0001-01-01'}
 END;
+
+-- What:    what a period is: 'year', 'quarter', 'month', 'week' or 'day'; NULL: its label has no
+--          calendar.
+CREATE OR REPLACE MACRO srsql.period_kind(label) AS srsql.calendar_period(label).kind;
 
 -- What:    the number of a period among all of its kind, which is higher by one for the next one;
 --          NULL: its label has no calendar.
-CREATE OR REPLACE MACRO srsql.period_number(label) AS
-CASE srsql.period_kind(label)
-    WHEN 'year' THEN try_cast(label[:4] AS BIGINT)
-    WHEN 'quarter' THEN 4 * try_cast(label[:4] AS BIGINT) + try_cast(label[-1:] AS INTEGER) - 1
-    WHEN 'month' THEN 12 * try_cast(label[:4] AS BIGINT) + try_cast(label[-2:] AS INTEGER) - 1
-    WHEN 'week'
-        THEN
-            srsql.weeks_before(try_cast(label[:4] AS INTEGER))
-            + try_cast(label[-2:] AS INTEGER)
-            - 1
-    WHEN 'day' THEN try_cast(label AS DATE) - DATE '0001-01-01'
-END;
+CREATE OR REPLACE MACRO srsql.period_number(label) AS srsql.calendar_period(label).number;
 
 -- What:    whether a period is the one just after another one; of labels that have no calendar in
 --          common true, since there the order is all that is known.
 -- Inputs:  earlier, later: labels of which no third one of the dataset stands between.
 -- Source:  SPEC sections 5 and 9: the next quarter is the one that follows.
 CREATE OR REPLACE MACRO srsql.follows_on(earlier, later) AS
-coalesce(
-    CASE
-        WHEN srsql.period_kind(earlier) = srsql.period_kind(later)
-            THEN srsql.period_number(later) = srsql.period_number(earlier) + 1
-    END,
-    true
-);
+list_transform(
+    [{'one': srsql.calendar_period(earlier), 'next': srsql.calendar_period(later)}],
+    LAMBDA p: coalesce(
+        CASE WHEN p.one.kind = p.next.kind THEN p.next.number = p.one.number + 1 END, true
+    )
+)[1];
 
 -- What:    the label of a period by its kind and number, written as another label of the kind is.
 CREATE OR REPLACE MACRO srsql.period_label(kind, number, like_label) AS
@@ -82,12 +91,21 @@ END;
 -- What:    the labels of the periods between two others, in the form of the earlier one; none if
 --          the two have no calendar in common.
 CREATE OR REPLACE MACRO srsql.periods_between(earlier, later) AS
-CASE
-    WHEN srsql.period_kind(earlier) = srsql.period_kind(later)
-        THEN
-            list_transform(
-                range(srsql.period_number(earlier) + 1, srsql.period_number(later)),
-                LAMBDA n: srsql.period_label(srsql.period_kind(earlier), n, earlier)
-            )
-    ELSE []
-END;
+list_transform(
+    [
+        {
+            'one': srsql.calendar_period(earlier),
+            'next': srsql.calendar_period(later),
+            'text': earlier
+        }
+    ],
+    LAMBDA p: CASE
+        WHEN p.one.kind = p.next.kind
+            THEN
+                list_transform(
+                    range(p.one.number + 1, p.next.number),
+                    LAMBDA n: srsql.period_label(p.one.kind, n, p.text)
+                )
+        ELSE []
+    END
+)[1];

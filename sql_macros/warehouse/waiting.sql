@@ -8,10 +8,10 @@
 -- Inputs:  earlier, later: labels; periods: the labels of the series' releases.
 CREATE OR REPLACE MACRO srsql.periods_apart(earlier, later, periods) AS
 coalesce(
-    CASE
-        WHEN srsql.period_kind(earlier) = srsql.period_kind(later)
-            THEN srsql.period_number(later) - srsql.period_number(earlier)
-    END,
+    list_transform(
+        [{'one': srsql.calendar_period(earlier), 'other': srsql.calendar_period(later)}],
+        LAMBDA p: CASE WHEN p.one.kind = p.other.kind THEN p.other.number - p.one.number END
+    )[1],
     len(list_filter(list_distinct(periods), LAMBDA p: p >= earlier AND p < later))
 )::BIGINT;
 

@@ -103,11 +103,12 @@ FROM quarters AS q;
 -- one.
 WITH labels AS (SELECT unnest($labels::VARCHAR[]) AS label),
 
+pairs AS (
+    SELECT l.label, lag(l.label) OVER (ORDER BY l.label) AS earlier FROM labels AS l
+),
+
 steps AS (
-    SELECT
-        l.label,
-        2 - srsql.follows_on(lag(l.label) OVER (ORDER BY l.label), l.label)::INTEGER AS step
-    FROM labels AS l
+    SELECT p.label, 2 - srsql.follows_on(p.earlier, p.label)::INTEGER AS step FROM pairs AS p
 )
 
 SELECT s.label, (sum(s.step) OVER (ORDER BY s.label))::INTEGER AS number
@@ -121,12 +122,17 @@ WITH labels AS (SELECT unnest($labels::VARCHAR[]) AS label),
 
 pairs AS (
     SELECT l.label, lead(l.label) OVER (ORDER BY l.label) AS following FROM labels AS l
+),
+
+found AS (
+    SELECT p.label, p.following, srsql.periods_between(p.label, p.following) AS missing
+    FROM pairs AS p
 )
 
-SELECT p.label, p.following, srsql.periods_between(p.label, p.following) AS missing
-FROM pairs AS p
-WHERE p.following IS NOT NULL AND len(srsql.periods_between(p.label, p.following)) > 0
-ORDER BY p.label;
+SELECT f.label, f.following, f.missing
+FROM found AS f
+WHERE len(f.missing) > 0
+ORDER BY f.label;
 
 -- name: without_calendar
 -- Those of the periods $labels of which no calendar tells what comes next.
