@@ -149,8 +149,10 @@ def test_verdicts_attacks_and_measures_are_the_engines_or_are_refused(house: Hou
         "FROM srsql.audit()", "FROM srsql.danger()", "FROM srsql.metrics()", "FROM srsql.series()"
     )
     due = house.engine.audit.run(attacks=None)
-    assert [(r["release_id"], r["scope"], r["safe"], r["groups"], r["dig"], r["dsg"]) for r in audit] \
-        == [(r.release_id, r.scope, r.safe, r.groups, r.dig, r.dsg) for r in due.releases]  # fmt: skip
+    names = ("release_id", "scope", "safe", "groups", "dig", "dsg")
+    assert [tuple(row[name] for name in names) for row in audit] == [
+        tuple(getattr(row, name) for name in names) for row in due.releases
+    ]
     assert {(r["period"], r["scope"]) for r in danger} == {
         (r.quarter, r.scope) for r in due.releases
     }
