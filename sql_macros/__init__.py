@@ -94,5 +94,6 @@ MACRO_FILES: tuple[str, ...] = (
     "public/audit.sql",
     "public/attack.sql",
     "public/releases.sql",
+    "public/pairs.sql",
     "public/signals.sql",
 )

@@ -11,7 +11,8 @@ import sqlglot
 from sqlglot import exp
 
 from srsql.engine.catalog.datasets import dataset_names, registered_dataset
-from srsql.engine.catalog.layout import key_column
+from srsql.engine.catalog.layout import CASE_COUNT, COUNTS, ITEM_COUNT, PAIR_COUNT, key_column
+from srsql.engine.catalog.releases import ONE_VALUE, suppressing
 from srsql.engine.catalog.series import PER_QUARTER
 from srsql.engine.store.definitions import READER, described
 from srsql.engine.store.statements import column, create, dotted, query, source, table, union_all
@@ -19,7 +20,12 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 TOPIC = "warehouse/readers"
+Out = tuple[str, str, str]
+"""Series, period and schema of a release that is out."""
+Values = dict[str, exp.Expr | None]
+"""Column of a view -> what it shows; None: the column of that name."""
 REPORT, CASE, DRUG, REACTION = "report", "signal_case", "signal_drug", "signal_reaction"
+HIDDEN, COUNT = "signal_hidden", "signal_count"
 
 
 def show_reports(warehouse: Warehouse) -> None:
@@ -44,13 +50,17 @@ def show_pairs(warehouse: Warehouse) -> None:
     Args:
         warehouse: within a transaction, in which the views of each series are as they should be.
     """
-    parts: dict[str, list[exp.Query]] = {CASE: [], DRUG: [], REACTION: []}
+    views = (CASE, DRUG, REACTION, HIDDEN, COUNT)
+    parts: dict[str, list[exp.Query]] = {view: [] for view in views}
     for name in dataset_names(warehouse):
         dataset = registered_dataset(warehouse, name)
+        out = warehouse.rows(query(TOPIC, "out"), {"dataset": name})
+        parts[HIDDEN] += _hidden(warehouse, dataset, out)
+        parts[COUNT] += _counts(warehouse, dataset, out)
         found = warehouse.rows(query(TOPIC, "series"), {"dataset": name, "ids": PER_QUARTER})
         for series, schema in found if dataset.signals else ():
             if all(_tells(warehouse, schema, *each) for each in _needed(dataset)):
-                for view, rows in _pairs(dataset, series, schema).items():
+                for view, rows in _pairs(dataset, series, schema):
                     parts[view].append(rows)
     for view, shown in parts.items():
         _show(warehouse, view, shown)
@@ -73,42 +83,95 @@ def _tells(warehouse: Warehouse, schema: str, name: str, columns: set[str]) -> b
     return bool(known) and columns <= set(warehouse.columns(schema, name))
 
 
-def _pairs(dataset: Dataset, series: str, schema: str) -> dict[str, exp.Query]:
+def _pairs(dataset: Dataset, series: str, schema: str) -> list[tuple[str, exp.Query]]:
     """What each view reads of a series."""
     signals = dataset.signals
     assert signals is not None
-    own: dict[str, exp.Expr | None] = {
+    own: Values = {
         "dataset": _text(dataset.name),
         "series": _text(series),
         "case_id": _column(dataset.case_id),
         "quarter": None,
     }
-    whole: dict[str, exp.Expr | None] = {
-        name: exp.cast(exp.convert(1), kind) for name, kind in _WHOLE.items()
-    }
+    whole: Values = {name: exp.cast(exp.convert(1), kind) for name, kind in _WHOLE.items()}
     role = _column(signals.role) if signals.role else exp.cast(exp.null(), "VARCHAR")
     counted = exp.Array(expressions=[_text(each) for each in signals.suspect])
-    drug: dict[str, exp.Expr | None] = {
+    drug: Values = {
         "drug": _column(key_column(signals.drug)),
         "role": role,
         "roles": counted,
     }
-    return {
-        CASE: _rows(own | whole, schema, "case_latest"),
-        DRUG: _rows(own | drug, schema, signals.drug_table),
-        REACTION: _rows(
-            own | {"reaction": _column(key_column(signals.reaction))},
-            schema,
-            signals.reaction_table,
-        ),
+    reaction: Values = {"reaction": _column(key_column(signals.reaction))}
+    return [
+        (CASE, _rows(own | {"latest": exp.true()} | whole, schema, "case_latest")),
+        (CASE, _rows(own | {"latest": exp.false()} | whole, schema, dataset.report_table)),
+        (DRUG, _rows(own | drug, schema, signals.drug_table)),
+        (REACTION, _rows(own | reaction, schema, signals.reaction_table)),
+    ]
+
+
+def _hidden(warehouse: Warehouse, dataset: Dataset, out: list[Out]) -> list[exp.Query]:
+    """What public manifests tell of the drugs and reactions that no row shows."""
+    signals = dataset.signals
+    if signals is None:
+        return []
+    places = {
+        "drug": (signals.drug_table, signals.drug),
+        "reaction": (signals.reaction_table, signals.reaction),
     }
+    sensitive = {(each.table, each.column) for each in dataset.sensitive}
+    told = [what for what, place in places.items() if place in sensitive]
+    suppress = set(suppressing(warehouse, [schema for *_, schema in out]))
+    return [
+        _rows(
+            {
+                "dataset": _text(dataset.name),
+                "series": _text(series),
+                "quarter": _text(quarter),
+                "what": _text(what),
+                "share": exp.cast(column(ONE_VALUE, "t"), "BIGINT"),
+                "cases": exp.cast(column("released_cases", "t"), "BIGINT"),
+            },
+            schema,
+            "manifest",
+        )
+        for series, quarter, schema in out
+        if schema in suppress
+        for what in told
+    ]
+
+
+def _counts(warehouse: Warehouse, dataset: Dataset, out: list[Out]) -> list[exp.Query]:
+    """What releases tell as counts."""
+    signals = dataset.signals
+    if signals is None:
+        return []
+    found: list[exp.Query] = []
+    for series, quarter, schema in out:
+        if not _tells(warehouse, schema, CASE_COUNT, {"cases"}):
+            continue
+        own: Values = {
+            "dataset": _text(dataset.name),
+            "series": _text(series),
+            "quarter": _text(quarter),
+            "drug_attribute": _text(signals.drug),
+            "reaction_attribute": _text(signals.reaction),
+        }
+        for name in (CASE_COUNT, ITEM_COUNT, PAIR_COUNT):
+            told: Values = {
+                each: _column(each) if each in COUNTS[name] else exp.cast(exp.null(), "VARCHAR")
+                for each in COUNTS[PAIR_COUNT]
+            }
+            cases: Values = {"cases": exp.cast(column("cases", "t"), "BIGINT")}
+            found.append(_rows(own | told | cases, schema, name))
+    return found
 
 
 _WHOLE = {"lower": "BIGINT", "expected": "DECIMAL(18, 12)", "upper": "BIGINT"}
 """What counts of a case without a condition: one."""
 
 
-def _rows(values: dict[str, exp.Expr | None], schema: str, name: str) -> exp.Query:
+def _rows(values: Values, schema: str, name: str) -> exp.Query:
     shown = [
         (column(label, "t") if value is None else value.copy()).as_(label, quoted=True)
         for label, value in values.items()

@@ -14,9 +14,12 @@ from typing import Any
 from srsql.engine.catalog.layout import store_of
 from srsql.engine.errors import LinkableError, ReleaseError
 from srsql.engine.measures import MeasureRow
+from srsql.engine.models import MODELS
+from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
 from srsql.engine.parameters import MAX_LINKABLE
 from srsql.engine.release.request import release_options
 from srsql.engine.risk.linkability import link, other_releases
+from srsql.engine.shapes import catalog_shape
 from srsql.engine.store.statements import STORE, dotted, query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
@@ -54,6 +57,28 @@ class Exposure:
     """It only takes whole groups out of the version that it replaces."""
     weaker: list[str]
     """What it promises less than that version."""
+
+
+def unpublishable(warehouse: Warehouse, release_id: int) -> str:
+    """Why no artifact, export or public file may have a release, as the end of a sentence that
+    begins with its quarter; empty: they may.
+
+    Some models are made to be compared with alone, some shapes cannot be verified by others, and
+    the noise of a seeded experiment is taken off by whoever learns the seed.
+    """
+    ((model, publishable),) = warehouse.rows(
+        query(TOPIC, "publishable"), {"release_id": release_id}
+    )
+    if refused := MODELS[model].unpublishable if model in MODELS else "":
+        return f"was released by {model}, {refused}"
+    if refused := catalog_shape(warehouse, release_id).unpublishable:
+        return f"was released by {model}, {refused}"
+    if not publishable:
+        return (
+            f"is marked {NOT_FOR_PUBLICATION}: its noise is that of a seeded experiment; release "
+            "it with --noise secure"
+        )
+    return ""
 
 
 def look_at(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Exposure:

@@ -147,7 +147,7 @@ def refresh_series_views(
     )
     if len(releases) == 1 or not appended:
         show_reports(warehouse)  # a warehouse of an earlier version has none of these views
-        show_pairs(warehouse)
+    show_pairs(warehouse)
 
 
 def grouped_reports(*, by_case: bool) -> exp.Select:

@@ -25,7 +25,7 @@ from srsql.schemas import Dataset, Qid, Sensitive
 from srsql.schemas.outside import json_of
 
 TOPIC = "warehouse/public_file"
-FACTS = ("defended_attack", "claim", "perturbation", "disassociated", "lattice")
+FACTS = ("defended_attack", "claim", "perturbation", "disassociated")
 """Tables of the catalog of which a public file has the rows of its releases: parameters alone."""
 PARTED = "reports of a case are in several regions"
 APART = "some of its terms are told apart from rows"

@@ -17,7 +17,10 @@ from srsql.engine.store.definitions import INTERNAL, READER, definition_files, d
 from srsql.engine.store.statements import STEPS, source
 from srsql.version import __version__
 
-PRINTED = ("srsql.series", "srsql.audit", "srsql.danger", "srsql.help")
+PRINTED = tuple(
+    f"srsql.{name}"
+    for name in ("series", "audit", "danger", "metrics", "attack", "candidates", "help")
+)
 """The public macros of the file; ``srsql.not_evaluated`` comes with its statements."""
 UNTOLD = "artifact/auditor/untold.sql"
 FILLING = ("artifact/auditor/reading.sql", "artifact/auditor/filling.sql")

@@ -4,7 +4,7 @@
 -- What:    how the numbers of a dataset become granules, as its text declares: the size of one, and
 --          whether halves are rounded up.
 -- Inputs:  of_dataset.
--- Outputs: attribute, granularity, rounds_up; a row for each quasi-identifier.
+-- Outputs: attribute, granularity, rounds_up (NULL: not told); a row for each quasi-identifier.
 CREATE OR REPLACE MACRO srsql_internal.scales(of_dataset) AS TABLE
 WITH
 blocks AS (
@@ -26,7 +26,11 @@ SELECT
         ),
         1
     ) AS granularity,
-    regexp_extract(o.block, '(?m)^\s*rounding\s*=\s*["''](\w+)', 1) <> 'floor' AS rounds_up
+    CASE regexp_extract(o.block, '(?m)^\s*rounding\s*=\s*["''](\w+)', 1)
+        WHEN 'floor' THEN false
+        WHEN 'untold' THEN NULL
+        ELSE true
+    END AS rounds_up
 FROM own AS o;
 
 -- What:    what an attacker knows, as intervals of a release; an error for a name or a value that
@@ -67,7 +71,15 @@ numbers AS (
         CASE
             WHEN a.granularity IS NULL
                 THEN error('dataset ' || a.dataset || ' declares no granularity of ' || a.attribute)
-            WHEN a.rounds_up
+            WHEN
+                a.kind = 'numeric'
+                AND a.rounds_up IS NULL
+                AND try_cast(s.told AS DECIMAL(18, 6)) % a.granularity <> 0
+                THEN error(
+                    'how ' || a.attribute || ' is rounded is not told: give a multiple of '
+                    || a.granularity
+                )
+            WHEN coalesce(a.rounds_up, true)
                 THEN floor(try_cast(s.told AS DECIMAL(18, 6)) / a.granularity + 0.5)::BIGINT
             ELSE floor(try_cast(s.told AS DECIMAL(18, 6)) / a.granularity)::BIGINT
         END AS granules

@@ -124,7 +124,8 @@ WHERE of_period IS NOT NULL AND NOT EXISTS (SELECT 1 FROM found);
 --          have what is kept alone.
 -- Inputs:  period: default every one that is out; series, dataset: as of srsql.audit.
 -- Outputs: period, measure, scope, violating, total, ratio, kept_ratio, agrees (NULL: one of both
---          is unknown).
+--          is unknown). Of a foreign release, which keeps nothing, what its rows tell: nil,
+--          il_per_group, group_size, and dr where every threshold is known.
 -- Source:  Lin 2016, eq. (4), (10); Wu 2022, section V; SPEC section 20.
 CREATE OR REPLACE MACRO srsql.metrics(
     period := NULL, series := 'main', dataset := NULL
@@ -194,6 +195,14 @@ kept AS (
 
 keeping AS (SELECT DISTINCT k.release_id FROM kept AS k),
 
+bounded AS (
+    SELECT t.release_id
+    FROM srsql.threshold AS t
+    SEMI JOIN measured AS r ON t.release_id = r.release_id
+    GROUP BY t.release_id
+    HAVING bool_and(t.theta_den > 0)
+),
+
 beside AS (
     SELECT
         coalesce(c.release, k.release_id) AS release_id,
@@ -227,5 +236,17 @@ SELECT
     END AS agrees
 FROM beside AS b
 INNER JOIN measured AS r ON b.release_id = r.release_id
-WHERE b.is_kept OR b.release_id NOT IN (SELECT k.release_id FROM keeping AS k)
+WHERE
+    b.is_kept
+    OR (
+        b.release_id NOT IN (SELECT k.release_id FROM keeping AS k)
+        AND (
+            b.measure IN ('nil', 'il_per_group', 'group_size')
+            OR (
+                b.measure = 'dr'
+                AND b.scope = 'without E'
+                AND b.release_id IN (SELECT u.release_id FROM bounded AS u)
+            )
+        )
+    )
 ORDER BY r.period, NOT b.is_computed, b.measure, b.scope;

@@ -1,7 +1,7 @@
 -- Questions to released rows: how far a region meets a condition, pairs of a drug and a reaction.
 -- They know no column of any dataset: they read the views of srsql_reader, or others of the
 -- reader's own: cases(case_id, lower, expected, upper), drugs(case_id, drug) and
--- reactions(case_id, reaction), of keys of terms.
+-- reactions(case_id, reaction), of keys of terms. What they read: pairs.sql.
 
 -- What:    How far a region meets a condition: lower (every value meets it), upper (some value
 --          may), expected (the share that does, uniform over the region, or the domain where it is
@@ -29,29 +29,38 @@ struct_pack(
 -- What:    How far a published node meets the condition that a value is some node of its hierarchy.
 -- Inputs:  shown: the node as published, the root where it is missing; wanted: a node; of_dataset,
 --          of_attribute: names.
--- Outputs: as of srsql.meets; expected counts leaves.
+-- Outputs: as of srsql.meets; expected counts leaves. An error for a node that the hierarchy has
+--          not, by which nobody would meet the condition.
 -- Source:  SPEC section 14.
-CREATE OR REPLACE MACRO srsql.meets_node(shown, wanted, of_dataset, of_attribute) AS (
-    SELECT
-        struct_pack(
-            lower := (w.pre <= p.pre AND p.last <= w.last)::BIGINT,
-            expected := (
-                CASE
-                    WHEN w.pre <= p.pre AND p.last <= w.last THEN 1
-                    WHEN p.pre <= w.pre AND w.last <= p.last THEN w.leaf_count / p.leaf_count
-                    ELSE 0
-                END
-            )::DECIMAL(18, 12),
-            upper := (p.pre <= w.last AND w.pre <= p.last)::BIGINT,
-            known := (w.pre <= p.pre AND p.last <= w.last) OR p.last < w.pre OR w.last < p.pre
-        )
-    FROM srsql.node AS p
-    INNER JOIN srsql.node AS w ON p.dataset = w.dataset AND p.attribute = w.attribute
-    WHERE
-        p.dataset = of_dataset
-        AND p.attribute = of_attribute
-        AND p.node = shown
-        AND w.node = wanted
+CREATE OR REPLACE MACRO srsql.meets_node(shown, wanted, of_dataset, of_attribute) AS
+coalesce(
+    (
+        SELECT
+            struct_pack(
+                lower := (w.pre <= p.pre AND p.last <= w.last)::BIGINT,
+                expected := (
+                    CASE
+                        WHEN w.pre <= p.pre AND p.last <= w.last THEN 1
+                        WHEN p.pre <= w.pre AND w.last <= p.last THEN w.leaf_count / p.leaf_count
+                        ELSE 0
+                    END
+                )::DECIMAL(18, 12),
+                upper := (p.pre <= w.last AND w.pre <= p.last)::BIGINT,
+                known := (w.pre <= p.pre AND p.last <= w.last) OR p.last < w.pre OR w.last < p.pre
+            )
+        FROM srsql.node AS p
+        INNER JOIN srsql.node AS w ON p.dataset = w.dataset AND p.attribute = w.attribute
+        WHERE
+            p.dataset = of_dataset
+            AND p.attribute = of_attribute
+            AND p.node = shown
+            AND w.node = wanted
+    ),
+    error(
+        coalesce(shown::VARCHAR, 'NULL') || ' or ' || coalesce(wanted::VARCHAR, 'NULL')
+        || ' is no node of ' || coalesce(of_attribute, 'NULL') || ' of ' || coalesce(of_dataset, 'NULL')
+        || ': FROM srsql.node lists them'
+    )
 );
 
 -- What:    the key of a name of plain ASCII, without a kernel.
@@ -75,87 +84,73 @@ CASE
     )
 END;
 
--- What:    the rows of a view of pairs: all of a reader's own; of a view of srsql_reader those of a
---          series, of each case as its latest period has it, and of drugs in a role that counts.
--- Inputs:  rows(case_id): the name of the view; of_series, of_dataset: as of named_series.
--- Outputs: its columns, and those of srsql_reader that it lacks, as NULL; an error where the series
---          tells no pairs.
--- Source:  SPEC section 14.
-CREATE OR REPLACE MACRO srsql_internal.pair_rows(rows, of_series, of_dataset) AS TABLE
-WITH
-named AS MATERIALIZED (
-    SELECT n.dataset, n.series
-    FROM srsql_internal.named_series(of_series, of_dataset) AS n
-    WHERE starts_with(rows, 'srsql_reader.')
-),
-
-latest AS MATERIALIZED (
-    SELECT c.dataset, c.series, c.case_id, c.quarter
-    FROM srsql_reader.signal_case AS c
-    SEMI JOIN named AS n ON c.dataset = n.dataset AND c.series = n.series
-),
-
-own AS (
-    SELECT t.* FROM query_table(rows) AS t
-    UNION ALL BY NAME
-    SELECT
-        NULL::VARCHAR AS dataset,
-        NULL::VARCHAR AS series,
-        NULL::VARCHAR AS quarter,
-        NULL::VARCHAR AS role,
-        NULL::VARCHAR[] AS roles
-    WHERE false
-)
-
-SELECT o.* REPLACE (o.case_id::VARCHAR AS case_id)
-FROM own AS o
-WHERE
-    NOT starts_with(rows, 'srsql_reader.')
-    OR (
-        (coalesce(len(o.roles), 0) = 0 OR list_contains(o.roles, upper(trim(o.role))))
-        AND (o.dataset, o.series, o.case_id::VARCHAR, o.quarter) IN (
-            SELECT (l.dataset, l.series, l.case_id, l.quarter) FROM latest AS l
-        )
-    )
-UNION ALL BY NAME
-SELECT
-    error(
-        'series ' || n.series || ' of ' || n.dataset || ' has no rows that tell drugs and '
-        || 'reactions of cases which can be followed: give cases, drugs and reactions := ''NAME'' '
-        || 'of views'
-    )::VARCHAR AS case_id
-FROM named AS n
-WHERE NOT EXISTS (SELECT 1 FROM latest);
-
 -- What:    the measures of some pairs.
 -- Inputs:  pairs(drug, reaction); cases(case_id, lower, expected, upper), drugs(case_id, drug),
---          reactions(case_id, reaction).
+--          reactions(case_id, reaction); of_series, of_dataset, of_period: as of pair_rows.
 -- Outputs: as of srsql.signals.
 -- Source:  Lin 2016, Table 2.
 CREATE OR REPLACE MACRO srsql_internal.measured_pairs(
-    pairs, cases, drugs, reactions, of_series, of_dataset
+    pairs, cases, drugs, reactions, of_series, of_dataset, of_period
 ) AS TABLE
 WITH
 own_weight AS MATERIALIZED (
     SELECT DISTINCT w.case_id, w.lower, w.expected, w.upper
-    FROM srsql_internal.pair_rows(cases, of_series, of_dataset) AS w
+    FROM srsql_internal.pair_rows(cases, of_series, of_dataset, of_period) AS w
 ),
 
 distinct_drug AS MATERIALIZED (
     SELECT DISTINCT d.case_id, d.drug
-    FROM srsql_internal.pair_rows(drugs, of_series, of_dataset) AS d
+    FROM srsql_internal.pair_rows(drugs, of_series, of_dataset, of_period) AS d
     WHERE d.drug IS NOT NULL
 ),
 
 distinct_reaction AS MATERIALIZED (
     SELECT DISTINCT r.case_id, r.reaction
-    FROM srsql_internal.pair_rows(reactions, of_series, of_dataset) AS r
+    FROM srsql_internal.pair_rows(reactions, of_series, of_dataset, of_period) AS r
     WHERE r.reaction IS NOT NULL
 ),
 
-counted AS MATERIALIZED (
-    SELECT c.*
+shown AS MATERIALIZED (
+    SELECT c.*, h.drugs AS hidden_drugs, h.reactions AS hidden_reactions
     FROM srsql.contingency('own_weight', 'distinct_drug', 'distinct_reaction', pairs) AS c
+    CROSS JOIN srsql_internal.hidden_cases(
+        cases, drugs, reactions, of_series, of_dataset, of_period
+    ) AS h
+),
+
+told_cell AS MATERIALIZED (
+    SELECT t.*
+    FROM srsql_internal.told_cells(
+        cases, drugs, reactions, of_series, of_dataset, of_period
+    ) AS t
+),
+
+every_stratum AS MATERIALIZED (
+    SELECT DISTINCT t.stratum, true AS surely, true AS maybe FROM told_cell AS t
+),
+
+table_of_pair AS MATERIALIZED (
+    SELECT s.* EXCLUDE (hidden_drugs, hidden_reactions)
+    FROM srsql.with_suppressed('shown', hidden_reactions, hidden_drugs) AS s
+    WHERE NOT EXISTS (SELECT 1 FROM told_cell)
+    UNION ALL BY NAME
+    SELECT c.*
+    FROM srsql.count_contingency('told_cell', 'every_stratum', pairs) AS c
+    WHERE EXISTS (SELECT 1 FROM told_cell)
+),
+
+-- of counts nothing is estimated but where each of the four is told
+counted AS MATERIALIZED (
+    SELECT
+        t.*,
+        NOT EXISTS (SELECT 1 FROM told_cell)
+        OR (
+            t.a_lower = t.a_upper
+            AND t.b_lower = t.b_upper
+            AND t.c_lower = t.c_upper
+            AND t.d_lower = t.d_upper
+        ) AS estimated
+    FROM table_of_pair AS t
 )
 
 SELECT
@@ -173,16 +168,16 @@ SELECT
     m.c_upper,
     m.d_lower,
     m.d_upper,
-    m.prr,
-    m.prr_low,
-    m.prr_high,
-    m.ror,
-    m.ror_low,
-    m.ror_high,
-    m.ic,
-    m.ic_low,
-    m.ic_high,
-    m.chi2,
+    CASE WHEN m.estimated THEN m.prr END AS prr,
+    CASE WHEN m.estimated THEN m.prr_low END AS prr_low,
+    CASE WHEN m.estimated THEN m.prr_high END AS prr_high,
+    CASE WHEN m.estimated THEN m.ror END AS ror,
+    CASE WHEN m.estimated THEN m.ror_low END AS ror_low,
+    CASE WHEN m.estimated THEN m.ror_high END AS ror_high,
+    CASE WHEN m.estimated THEN m.ic END AS ic,
+    CASE WHEN m.estimated THEN m.ic_low END AS ic_low,
+    CASE WHEN m.estimated THEN m.ic_high END AS ic_high,
+    CASE WHEN m.estimated THEN m.chi2 END AS chi2,
     m.a_lower * (m.c_upper + m.d_lower) / nullif((m.a_lower + m.b_upper) * m.c_upper, 0)
         AS prr_least,
     m.a_upper * (m.c_lower + m.d_upper) / nullif((m.a_upper + m.b_lower) * m.c_lower, 0)
@@ -200,7 +195,8 @@ WHERE
 --          intervals, and the least and greatest PRR that any truth behind the regions gives.
 -- Inputs:  as of srsql.pair.
 -- Outputs: drug, reaction (keys), a, b, c, d, each with _lower and _upper; prr, ror, ic with _low
---          and _high (of the expected table); chi2; prr_least, prr_most: bounds over all truths.
+--          and _high (of the expected table); chi2; prr_least, prr_most: bounds over all truths,
+--          values that a release suppresses among them.
 -- Source:  Lin 2016, Table 2; SPEC sections 14 and 20.
 CREATE OR REPLACE MACRO srsql.signals(
     drug,
@@ -208,8 +204,9 @@ CREATE OR REPLACE MACRO srsql.signals(
     cases := 'srsql_reader.signal_case',
     drugs := 'srsql_reader.signal_drug',
     reactions := 'srsql_reader.signal_reaction',
-    series := 'main',
-    dataset := NULL
+    series := NULL,
+    dataset := NULL,
+    period := NULL
 ) AS TABLE
 WITH
 wanted AS MATERIALIZED (
@@ -219,15 +216,18 @@ wanted AS MATERIALIZED (
 )
 
 SELECT m.*
-FROM srsql_internal.measured_pairs('wanted', cases, drugs, reactions, series, dataset) AS m;
+FROM srsql_internal.measured_pairs(
+    'wanted', cases, drugs, reactions, series, dataset, period
+) AS m;
 
 -- What:    The contingency table of a drug and a reaction by released cases: cells a (both), b
 --          (drug alone), c (reaction alone), d (neither).
 -- Inputs:  drug, reaction: names; cases, drugs, reactions: names of views of the reader's own;
---          default: all cases, suspect drugs and reactions of the series; series, dataset: as of
---          srsql.audit.
+--          default: all cases, suspect drugs and reactions of the series; series: default main; of
+--          own views the one whose rows they show; dataset: as of srsql.audit; period: of one
+--          release; default: every case as its latest has it; own views choose theirs.
 -- Outputs: cell, lower, expected, upper, known (cases whose regions settle every condition and that
---          meet it: as many as lower).
+--          meet it: as many as lower). Bounds allow for values that a release suppresses.
 -- Source:  Lin 2016, Table 1; SPEC sections 14 and 20.
 CREATE OR REPLACE MACRO srsql.pair(
     drug,
@@ -235,8 +235,9 @@ CREATE OR REPLACE MACRO srsql.pair(
     cases := 'srsql_reader.signal_case',
     drugs := 'srsql_reader.signal_drug',
     reactions := 'srsql_reader.signal_reaction',
-    series := 'main',
-    dataset := NULL
+    series := NULL,
+    dataset := NULL,
+    period := NULL
 ) AS TABLE
 SELECT
     unnest(['a', 'b', 'c', 'd']) AS cell,
@@ -244,7 +245,7 @@ SELECT
     unnest([s.a, s.b, s.c, s.d]) AS expected,
     unnest([s.a_upper, s.b_upper, s.c_upper, s.d_upper]) AS upper,
     unnest([s.a_lower, s.b_lower, s.c_lower, s.d_lower]) AS known
-FROM srsql.signals(drug, reaction, cases, drugs, reactions, series, dataset) AS s;
+FROM srsql.signals(drug, reaction, cases, drugs, reactions, series, dataset, period) AS s;
 
 -- What:    The same of every pair of which at least so many cases have both, whatever the truth.
 -- Inputs:  at_least: cases; the others as of srsql.pair.
@@ -255,30 +256,39 @@ CREATE OR REPLACE MACRO srsql.signals_all(
     cases := 'srsql_reader.signal_case',
     drugs := 'srsql_reader.signal_drug',
     reactions := 'srsql_reader.signal_reaction',
-    series := 'main',
-    dataset := NULL
+    series := NULL,
+    dataset := NULL,
+    period := NULL
 ) AS TABLE
 WITH
 signal_weight AS MATERIALIZED (
-    SELECT w.case_id, w.lower, w.upper
-    FROM srsql_internal.pair_rows(cases, series, dataset) AS w
+    SELECT DISTINCT w.case_id, w.lower, w.upper
+    FROM srsql_internal.pair_rows(cases, series, dataset, period) AS w
 ),
 
 own_drug AS MATERIALIZED (
-    SELECT DISTINCT d.case_id, d.drug FROM srsql_internal.pair_rows(drugs, series, dataset) AS d
+    SELECT DISTINCT d.case_id, d.drug FROM srsql_internal.pair_rows(drugs, series, dataset, period) AS d
 ),
 
 own_reaction AS MATERIALIZED (
     SELECT DISTINCT r.case_id, r.reaction
-    FROM srsql_internal.pair_rows(reactions, series, dataset) AS r
+    FROM srsql_internal.pair_rows(reactions, series, dataset, period) AS r
 ),
 
 wanted AS MATERIALIZED (
     SELECT p.drug, p.reaction
     FROM srsql.signal_pairs('signal_weight', 'own_drug', 'own_reaction', at_least) AS p
     WHERE p.surely
+    UNION ALL
+    SELECT t.drug, t.reaction
+    FROM srsql_internal.told_cells(cases, drugs, reactions, series, dataset, period) AS t
+    WHERE t.drug IS NOT NULL AND t.reaction IS NOT NULL
+    GROUP BY t.drug, t.reaction
+    HAVING sum(t.cases) >= at_least
 )
 
 SELECT m.*
-FROM srsql_internal.measured_pairs('wanted', cases, drugs, reactions, series, dataset) AS m
+FROM srsql_internal.measured_pairs(
+    'wanted', cases, drugs, reactions, series, dataset, period
+) AS m
 ORDER BY m.prr_low DESC, m.drug ASC, m.reaction ASC;

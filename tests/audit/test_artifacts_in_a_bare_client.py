@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from csv import DictReader
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,9 @@ from srsql.engine.store.printed import public_file
 
 pytestmark = pytest.mark.slow
 
+UNTOLD = {
+    "outside", "u", "md", "other columns", "nil", "dr with E", "withheld", "rr, ar, singling out",
+}  # fmt: skip
 QUARTERS = ("2011Q1", "2011Q2", "2011Q3")
 FORMS = ("parquet", "duckdb", "csv")
 TERMS = ("Rash", "Cough", "Itch", "Fever", "Pain", "Fall", "Ache")
@@ -213,6 +217,8 @@ def test_a_sharper_threshold_of_the_artifact_makes_it_unsafe(
     assert {(r["scope"], r["violating"]) for r in measured if r["measure"] == "dsr"} == {
         (r["scope"], r["dsg"]) for r in found
     }
+    (loss,) = audited([folder], "FROM srsql.metrics() WHERE measure = 'dr'")
+    assert [row["violating"] for row in loss] == [max(row["dsg"] for row in found)]
 
 
 @pytest.mark.parametrize("form", ["parquet", "duckdb"])
@@ -233,6 +239,85 @@ def test_a_group_below_k_is_unsafe(published: Published, form: str, tmp_path: Pa
         assert len(before) == len(folders)
 
 
+ATTACKERS: tuple[tuple[dict[str, Any], dict[str, bool]], ...] = (
+    ({"age": 41, "sex": "f"}, {}),
+    ({"sex": "M", "wt": 60}, {"new": True, "stopped": True}),
+    ({"age": 30}, {"stayed": True}),
+)
+
+
+@pytest.mark.parametrize(("qid", "known"), ATTACKERS)
+def test_an_attacker_finds_what_srsql_attack_finds_in_an_import(
+    published: Published, qid: dict[str, Any], known: dict[str, bool]
+) -> None:
+    words = [word for name, value in qid.items() for word in ("--qid", f"{name}={value}")]
+    words += [f"--{name}" for name in known]
+    call = f"('2011Q2', {qid}{''.join(f', {name} := true' for name in known)})"
+    due = srsql(
+        "attack", "--db", published.imported, "--quarter", "2011Q2", *words, "--json"
+    ).json  # fmt: skip
+    for folders in (published.range("duckdb"), published.each("parquet")):
+        steps, cases = audited(folders, f"FROM srsql.attack{call}", f"FROM srsql.candidates{call}")
+        assert [r["case_id"] for r in cases] == [c["case_id"] for c in due["candidates"]]
+        assert [r["case_id"] for r in cases if not r["excluded_by"]] == due["remaining"]
+        excluded = {r["name"]: r["cases"] for r in steps if r["step"] == "excluded"}
+        assert excluded == {each["name"]: each["cases"] for each in due["exclusions"]}
+        for step, key in (("inferred", "inferences"), ("united", "union")):
+            found = [(r["name"], r["cases"]) for r in steps if r["step"] == step]
+            assert found == [(each["term"], each["holders"]) for each in due[key]]
+    assert due["candidates"]
+
+
+def test_measures_are_those_of_an_import_and_danger_goes_by_published_thresholds(
+    published: Published,
+) -> None:
+    folders = published.each("parquet")
+    calls = [f"FROM srsql.metrics('{q}')" for q in QUARTERS]
+    for q, folder, rows in zip(QUARTERS, folders, audited(folders, *calls), strict=True):
+        told = srsql("metrics", "--db", published.imported, "--quarter", q, "--json").json
+        due = {(m["measure"], m["scope"]): m["ratio"] for m in told}
+        found = {(r["measure"], r["scope"]): r["ratio"] for r in rows}
+        dr = found.pop(("dr", "without E"))
+        assert found == pytest.approx(due)
+        assert {"nil", "il_per_group", "group_size"} == {measure for measure, _ in found}
+        assert dr == danger_by_hand(folder)
+    (imported,) = answers(published.imported, ["FROM srsql.metrics('2011Q1')"])
+    assert {row["measure"] for row in imported} == {"nil", "il_per_group", "group_size"}
+
+
+def danger_by_hand(folder: Path) -> float:
+    """Of regions, how many show a value of more cases than its threshold allows."""
+    with duckdb.connect() as con:
+        rows = con.execute(f"SELECT caseid, * EXCLUDE (caseid) FROM '{folder}/demo.parquet'")
+        names = [column[0] for column in rows.description]
+        shown = [i for i, n in enumerate(names) if n.endswith(("_low", "_high")) or n == "sex"]
+        regions: dict[tuple[Any, ...], set[str]] = {}
+        for row in rows.fetchall():
+            regions.setdefault(tuple(row[i] for i in shown), set()).add(row[0])
+        held: dict[str, set[str]] = {}
+        for table, column in (("reac", "pt_key"), ("indi", "indi_pt_key")):
+            for case, term in con.execute(
+                f"SELECT caseid, {column} FROM '{folder}/{table}.parquet'"
+            ).fetchall():
+                held.setdefault(term, set()).add(case)
+    with (folder / "value-thresholds.csv").open() as file:
+        thetas = {r["value"]: (int(r["theta_num"]), int(r["theta_den"])) for r in DictReader(file)}
+    dangerous = [
+        cases
+        for cases in regions.values()
+        if any(
+            len(cases & held[term]) * den > num * len(cases) for term, (num, den) in thetas.items()
+        )
+    ]
+    return len(dangerous) / len(regions)
+
+
+def test_how_numbers_are_rounded_is_asked_and_not_guessed(published: Published) -> None:
+    """A manifest tells steps of whole kilograms, and not which one 60.5 becomes."""
+    (told,) = audited(published.range("csv"), "FROM srsql.attack('2011Q1', {'wt': 60.5})")
+    assert "how wt is rounded is not told: give a multiple of 1" in told
+
+
 def test_what_is_absent_is_listed(published: Published) -> None:
     _, second, third = published.each("duckdb")
     names = "SELECT period, what, why FROM srsql.not_evaluated()"
@@ -247,15 +332,19 @@ def test_what_is_absent_is_listed(published: Published) -> None:
     assert [(r["period"], r["what"]) for r in found if "not here" in r["why"]] == [
         ("2011Q1", "outside"), ("2011Q2", "outside"), ("2011Q3", "md"), ("2011Q3", "outside"),
     ]  # fmt: skip
-    assert {r["what"] for r in found} == {"outside", "u", "md", "other columns"}
+    assert {r["what"] for r in found} == UNTOLD
     assert all("drug.drugname" in r["why"] for r in found if r["what"] == "other columns")
 
 
 def test_every_macro_of_the_file_is_listed_with_its_comment(published: Published) -> None:
     (found,) = audited(published.range("parquet"), "FROM srsql.help()")
     names = [row["call"].split("(")[0] for row in found]
-    assert names == [f"srsql.{name}" for name in ("audit", "danger", "help", "not_evaluated",
-                                                  "series")]  # fmt: skip
+    assert names == [
+        f"srsql.{name}"
+        for name in (
+            "attack", "audit", "candidates", "danger", "help", "metrics", "not_evaluated", "series",
+        )
+    ]  # fmt: skip
     assert all(row["what"] for row in found)
 
 
@@ -366,7 +455,7 @@ def test_the_statements_of_the_page_run(published: Published) -> None:
     texts = re.findall(r'^con\.sql\("(.*)"\)\.show', page, re.M)
     verdicts, untold = audited(published.range("duckdb"), *texts)
     assert [row["safe"] for row in verdicts] == [True] * 6
-    assert {row["what"] for row in untold} == {"md", "other columns", "outside", "u"}
+    assert {row["what"] for row in untold} == UNTOLD
 
 
 def test_the_command_prints_the_file_and_lists_the_macros(tmp_path: Path) -> None:

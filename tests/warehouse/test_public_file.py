@@ -12,11 +12,14 @@ import duckdb
 import pytest
 from support.command import srsql
 from support.quarters import Report, crowd, next_version, write_quarter
+from support.sets import write_rows, write_sets
 
 from srsql import Engine, open_artifact
-from srsql.engine.errors import SrsqlError, WarehouseError
+from srsql.engine.errors import PublishError, SrsqlError, WarehouseError
 from srsql.engine.steward import public_file
+from srsql.engine.steward.migrate import migrate
 from srsql.engine.steward.restore import restore
+from srsql.engine.store.definitions import LAYOUT
 
 pytestmark = pytest.mark.slow
 
@@ -446,15 +449,19 @@ def test_what_needs_originals_or_writes_is_refused_in_one_line(
         engine.query.age_groups("2011Q3")
 
 
+APART = "told apart from rows"
+WHOLE = {"terms": "disassociate", "term_attributes": "all", "model": "ms"}
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"terms": "disassociate"}, "told apart from rows"),
+        ({"terms": "disassociate"}, APART),
+        (WHOLE, "told of clusters, and not of cases"),
         ({"model": "ppms-dp-all", "epsilon": "1"}, "drawn at random"),
         ({"model": "disassociation"}, "releases terms alone"),
-        ({"model": "ipa", "epsilon": "1"}, "."),
     ],
-    ids=["terms apart", "drawn values", "terms alone", "rows over a lattice"],
+    ids=["terms apart", "whole rows", "drawn values", "terms alone"],
 )
 def test_every_kind_of_release_can_be_split_and_no_audit_of_it_is_empty(
     made: Path, tmp_path: Path, options: dict[str, Any], why: str
@@ -465,17 +472,100 @@ def test_every_kind_of_release_can_be_split_and_no_audit_of_it_is_empty(
     with Engine(private) as engine:
         engine.release.make("2011Q3", series="other", **usual)
         engine.steward.split(public, series="other")
-        names = [
-            name
-            for (name,) in engine.sql(
-                "SELECT view_name FROM duckdb_views() WHERE schema_name = 'release_other_2011q3'"
-            )
-        ]
-        rows = {n: engine.sql(f'FROM release_other_2011q3."{n}" ORDER BY ALL') for n in names}
-    for name, expected in rows.items():
-        found = view(public, f'FROM release_other_2011q3."{name}" ORDER BY ALL')
-        assert found == expected, name
+    split_as_released(private, public, "release_other_2011q3")
+    not_audited_here(public, why, "other")
+
+
+def split_as_released(private: Path, public: Path, schema: str) -> None:
+    """The public file has every view of a release, with the rows that the warehouse has."""
+    named = f"SELECT view_name FROM duckdb_views() WHERE schema_name = '{schema}'"
+    names = {name for (name,) in view(private, named)}
+    assert {"manifest"} < names == {name for (name,) in view(public, named)}
+    for name in names:
+        rows = f'FROM {schema}."{name}" ORDER BY ALL'
+        assert view(public, rows) == view(private, rows), name
+
+
+def not_audited_here(public: Path, why: str, series: str) -> None:
+    """Neither srsql nor a macro gives a verdict on what rows alone do not tell."""
     with Engine(public, read_only=True) as engine, pytest.raises(SrsqlError, match=why):
-        engine.audit.run(series="other")
+        engine.audit.run(series=series)
     with duckdb.connect(public, read_only=True) as con, pytest.raises(duckdb.Error, match="verify"):
-        con.execute("FROM srsql.audit(series := 'other')").fetchall()
+        con.execute(f"FROM srsql.audit(series := '{series}')").fetchall()
+
+
+def test_a_release_by_several_sets_of_quasi_identifiers_is_split_as_released(
+    tmp_path: Path,
+) -> None:
+    private, public = tmp_path / "w.duckdb", tmp_path / "public.duckdb"
+    dataset = str(write_sets(tmp_path))
+    with Engine(private) as engine:
+        rows = write_rows(tmp_path / "rows", 1, 300)
+        engine.ingest([rows], dataset=dataset, period="2020")
+        engine.release.make("2020", **OPTIONS | {"model": "ms"})
+        engine.steward.split(public)
+    split_as_released(private, public, "release_2020")
+    with duckdb.connect(public, read_only=True) as con:
+        for call in ("audit()", "danger()"):
+            with pytest.raises(duckdb.Error, match="verify"):
+                con.execute(f"FROM srsql.{call}").fetchall()
+
+
+REFUSED = (
+    ({"model": "k-anonymity"}, "was released by k-anonymity, which counts reports"),
+    ({"model": "cba"}, "a comparator, made to be measured against"),
+    ({"model": "full-domain"}, "prove no bound by themselves"),
+    ({"model": "ipa", "epsilon": "1"}, "prove no bound by themselves"),
+    ({"model": "ms", "terms": "tables"}, "counts 'srsql verify' cannot check yet"),
+    ({"model": "msdp-all", "noise": "seeded"}, "is marked not for publication"),
+)
+
+
+@pytest.mark.parametrize(("options", "why"), REFUSED, ids=[o["model"] for o, _ in REFUSED])
+def test_what_is_not_published_is_not_split_and_joins_no_public_file(
+    made: Path, tmp_path: Path, options: dict[str, Any], why: str
+) -> None:
+    """By one rule for artifacts, exports and public files; also where the release comes later."""
+    private, public = tmp_path / "w.duckdb", tmp_path / "public.duckdb"
+    shutil.copy(made / "w.duckdb", private)
+    usual = {"k": 3, "seed": 1, "allow_linkable": True, "series": "other"} | options
+    with Engine(private) as engine:
+        engine.release.make("2011Q3", **usual, draft="terms" not in options)
+        if "terms" not in options:
+            (kept,) = engine.steward.split(public, series="other")
+            assert kept.quarters == []
+            engine.release.confirm("2011Q3", series="other", allow_linkable=True)
+            (kept,) = engine.steward.split()
+            assert kept.quarters == []
+            engine.steward.split(series="other", stop=True)
+        with pytest.raises(WarehouseError, match=why):
+            engine.steward.split(tmp_path / "new.duckdb", series="other")
+        assert list(engine.steward.split()) == []
+        with pytest.raises(PublishError, match=why):
+            engine.artifact.publish("2011Q3", tmp_path / "out", series="other", allow_linkable=True)
+    assert not (tmp_path / "new.duckdb").exists()
+
+
+@pytest.mark.parametrize("migrated", ["by a command", "in Python"])
+def test_a_warehouse_of_an_earlier_layout_keeps_its_public_file_when_it_is_migrated(
+    place: Path, migrated: str
+) -> None:
+    private, public = place / "w.duckdb", place / "public.duckdb"
+    with Engine(private) as engine:
+        engine.steward.split(public)
+    before = view(public, "FROM released.demo ORDER BY ALL")
+    public.unlink()
+    with duckdb.connect(private) as con:
+        con.execute("UPDATE srsql.warehouse SET layout = layout - 1, definitions = 'of before'")
+    line = srsql("release", "--quarter", "2011Q4", "--db", private).err
+    assert "srsql migrate" in line
+    if migrated == "by a command":
+        assert srsql("migrate", "--db", private).code == 0
+    else:
+        assert migrate(private).from_layout == LAYOUT - 1
+        assert not public.exists()
+        Engine(private).close()
+    assert view(public, "FROM released.demo ORDER BY ALL") == before
+    with Engine(private) as engine:
+        engine.release.make("2011Q4", **OPTIONS)
+    assert quarters_in(public) == ["2011Q3", "2011Q4"]

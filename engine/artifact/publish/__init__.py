@@ -59,11 +59,9 @@ from srsql.engine.catalog.releases import key_of, released_terms, staleness
 from srsql.engine.checks.secrets import need_published_pseudonyms
 from srsql.engine.errors import PublishError, UnsafeArtifactError, one_line
 from srsql.engine.measures import MeasureRow
-from srsql.engine.models import MODELS
 from srsql.engine.parameters import STORAGE_VERSION, Format
-from srsql.engine.release.exposure import Consent, links_handed_on
+from srsql.engine.release.exposure import Consent, links_handed_on, unpublishable
 from srsql.engine.release.request import is_range, range_ends
-from srsql.engine.shapes import catalog_shape
 from srsql.engine.store.database_file import need_usable
 from srsql.engine.store.scratch import (
     name_new,
@@ -189,7 +187,8 @@ def publish(
             releases = _releases(warehouse, dataset, publication)
             stale = []
             for release in releases:
-                _refuse_unpublishable(warehouse, release)
+                if refused := unpublishable(warehouse, release.release_id):
+                    raise PublishError(f"{release.quarter} {refused}")
                 stale += staleness(warehouse, release_id=release.release_id)
             if stale and not publication.stale:
                 raise PublishError(f"{stale[0].line}, or give --stale to publish it as it is")
@@ -393,15 +392,6 @@ def _counts(parts: list[Manifest]) -> dict[str, int | None]:
         name: None if any(each[name] is None for each in told) else sum(e[name] for e in told)
         for name in told[0]
     }
-
-
-def _refuse_unpublishable(warehouse: Warehouse, release: PublishableRelease) -> None:
-    """Some models are there to be compared with alone."""
-    model = public_facts(warehouse, release)["model"]
-    refused = MODELS[str(model)].unpublishable if model in MODELS else ""
-    refused = refused or catalog_shape(warehouse, release.release_id).unpublishable
-    if refused:
-        raise PublishError(f"{release.quarter} was released by {model}, {refused}")
 
 
 def _files(folder: Path, manifest: AnyManifest) -> list[dict[str, Any]]:

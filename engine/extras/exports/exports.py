@@ -28,7 +28,7 @@ from srsql.engine.catalog.datasets import term_keys
 from srsql.engine.catalog.releases import staleness
 from srsql.engine.errors import SignalError
 from srsql.engine.parameters import Form
-from srsql.engine.release.exposure import Consent, links_handed_on
+from srsql.engine.release.exposure import Consent, links_handed_on, unpublishable
 from srsql.engine.signals.asked import Asked, ask
 from srsql.engine.signals.cases import RELEASED, Scope, load_wanted, side_table
 from srsql.engine.signals.counted import Exported, ExportedFile, counted
@@ -36,7 +36,7 @@ from srsql.engine.signals.rules import USUAL, Condition, Counting, Rule
 from srsql.engine.signals.run import Run, weighed
 from srsql.engine.signals.strata import STRATA_NAMES
 from srsql.engine.store.scratch import put_folder
-from srsql.engine.store.statements import column, query, table, temporary, with_rows
+from srsql.engine.store.statements import column, temporary, with_rows
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 from srsql.schemas.hierarchy import Hierarchy, HierarchyError, load_hierarchy
@@ -228,21 +228,16 @@ def _tree(file: Path) -> Hierarchy:
 
 
 def _need_publishable(warehouse: Warehouse, scope: Scope) -> None:
-    """Refuse what must not leave the house, as the public manifest of a release says it.
+    """Refuse what must not leave the house.
 
     Raises:
         SignalError: a release is an experiment, or there to be compared with.
     """
     for quarter, release_id in scope.releases.items():
-        ids = {"releases": [release_id]}
-        schema = str(warehouse.value(query("signals/releases", "schemas"), ids))
-        if "publication" not in warehouse.columns(schema, "manifest"):
-            continue
-        said = exp.select(column("publication", "m")).from_(table(schema, "manifest", alias="m"))
-        if (verdict := warehouse.value(said.sql(dialect="duckdb"))) != "allowed":
+        if refused := unpublishable(warehouse, release_id):
             raise SignalError(
-                f"{quarter} must not leave the house (publication: {verdict}), and exports are "
-                "made to be handed on: export another release"
+                f"{quarter} must not leave the house, and exports are made to be handed on: it "
+                f"{refused}"
             )
 
 

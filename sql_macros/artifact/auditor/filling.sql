@@ -74,6 +74,22 @@ INNER JOIN spans AS d
     ON s.dataset = d.dataset AND s.attribute = d.attribute AND d.pre BETWEEN s.pre AND s.last
 GROUP BY s.dataset, s.attribute, s.node, s.parent, s.pre, s.last, s.path;
 
+-- An attacker's numbers become granules; how those between two are rounded, no artifact tells.
+INSERT INTO srsql.dataset
+SELECT
+    r.dataset,
+    0 AS version,
+    '' AS fingerprint,
+    'artifact' AS origin,
+    string_agg(
+        '[[qid]]' || chr(10) || 'name = "' || a.name || '"' || chr(10) || 'granularity = "'
+        || a.granularity || '"' || chr(10) || 'rounding = "untold"', chr(10) ORDER BY a.position
+    ) AS toml
+FROM (SELECT p.dataset, min(p.release_id) AS release_id FROM srsql_internal.published AS p GROUP BY ALL)
+    AS r
+INNER JOIN srsql_internal.published_attribute AS a ON r.release_id = a.release_id
+GROUP BY r.dataset;
+
 INSERT INTO srsql.series
 SELECT DISTINCT
     p.dataset,
@@ -211,20 +227,28 @@ FROM (
     GROUP BY c.release_id, c.group_id
 ) AS g;
 
+-- What a region loses is a share of the declared domain; of one that is not declared, of what all
+-- regions span.
 INSERT INTO srsql.attribute
 SELECT
     a.release_id,
     a.position,
     a.name,
     a.kind,
-    coalesce(
-        (
-            SELECT greatest(1, max(g.high) - min(g.low))
-            FROM srsql.region AS g
-            WHERE g.release_id = a.release_id AND g.position = a.position
-        ),
-        1
-    ) AS span
+    CASE
+        WHEN a.kind = 'categorical' THEN 0
+        ELSE coalesce(
+            (
+                floor(round(a.high / a.granularity, 6)) - floor(round(a.low / a.granularity, 6))
+            )::BIGINT,
+            (
+                SELECT greatest(1, max(g.high) - min(g.low))
+                FROM srsql.region AS g
+                WHERE g.release_id = a.release_id AND g.position = a.position
+            ),
+            1
+        )
+    END AS span
 FROM srsql_internal.published_attribute AS a;
 
 -- A value that the artifact gives no threshold has none, and nothing is judged without one.

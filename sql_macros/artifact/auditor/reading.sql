@@ -89,7 +89,9 @@ SELECT
     l.position,
     l.item ->> '$.name' AS name,
     l.item ->> '$.kind' AS kind,
-    coalesce(l.item ->> '$.granularity', '1')::DOUBLE AS granularity
+    coalesce(l.item ->> '$.granularity', '1')::DOUBLE AS granularity,
+    (l.item ->> '$.low')::DOUBLE AS low,
+    (l.item ->> '$.high')::DOUBLE AS high
 FROM listed AS l;
 
 -- What cannot be audited is refused before any row is read.

@@ -27,11 +27,16 @@ newest AS (
 
 untold AS (
     SELECT
-        unnest(['outside', 'u']) AS what,
+        unnest(['outside', 'u', 'nil', 'dr with E', 'withheld', 'rr, ar, singling out']) AS what,
         unnest([
             'the originals are not here: whether regions cover them is not seen, and every value '
             || 'that a region allows is attacked',
-            'the union attack needs srsql: srsql verify and srsql audit play it'
+            'the union attack on all cases needs srsql: srsql verify and srsql audit play it; '
+            || 'srsql.attack plays it for one',
+            'a value that is shown as any counts as lost: no row tells whether it was missing',
+            'what the attacker infers from other columns is weighed where the release is made',
+            'cases that are not published are counted in the manifest alone',
+            'kernels measure them: srsql metrics'
         ]) AS why
 ),
 

@@ -17,3 +17,9 @@ WHERE c.release_id = $release_id AND c.corrects = $before AND c.keep_remainder;
 -- name: manifest
 -- The private manifest of a release.
 SELECT r.private_manifest FROM srsql.release AS r WHERE r.release_id = $release_id;
+
+-- name: publishable
+-- The model of a release, and whether nobody can take off its noise, if it has some.
+SELECT r.model, coalesce((r.private_manifest ->> '$.publishable')::BOOLEAN, true) AS publishable
+FROM srsql.release AS r
+WHERE r.release_id = $release_id;

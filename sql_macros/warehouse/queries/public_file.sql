@@ -137,12 +137,6 @@ SELECT $number AS release_id, d.place, d.attribute, d.m, d.diversity, d.repeated
 FROM srsql.disassociated AS d
 WHERE d.release_id = $release_id;
 
--- name: lattice
--- The level of each column of rows over a lattice, which the rows show.
-SELECT $number AS release_id, l.dimensions, l.levels, l.informative, l.least
-FROM srsql.lattice AS l
-WHERE l.release_id = $release_id;
-
 -- name: released_threshold
 -- Thresholds of values that rows show.
 SELECT t.term, t.theta_num, t.theta_den

@@ -11,6 +11,13 @@ FROM srsql.series AS s
 WHERE s.dataset = $dataset AND s.ids <> $ids AND s.cumulative_schema IS NOT NULL
 ORDER BY s.series;
 
+-- name: out
+-- The releases of a dataset that are out, each with the schema of its views.
+SELECT r.series, r.quarter, r.schema_name
+FROM srsql.release AS r
+WHERE r.dataset = $dataset AND r.status = 'released'
+ORDER BY r.series, r.quarter, r.release_id;
+
 -- name: has_view
 -- Whether a schema has a view of a name.
 SELECT count(*) > 0
