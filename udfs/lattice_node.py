@@ -267,7 +267,7 @@ class Loss:
     ncp: float
     """Mean penalty of a dimension value, in [0, 1]."""
     emd: float
-    """Distance of the distributions of informative values of a class, mean of the classes, in
+    """Distance of the distributions of informative values of a class, mean of all classes, in
     [0, 1]."""
     rate: float
     """Mean share of counterfeits in a class, in [0, 1]."""
@@ -295,10 +295,12 @@ def loss_of(counts: Counts, perturbed: PerturbedCounts, penalties: Floats, dimen
     """What the anonymized records of a node lose (equations 5 to 10).
 
     NCP is divided by the number of dimensions, too: the text has it between 0 and 1, which
-    equation 6 as printed leaves. EMD and Rate are means over the classes that have records and were
-    not suppressed: the text calls EMD one "of two completely different equivalent classes", and
-    the authors' code takes the mean over the classes. EMD over the informative values of all
-    records is told beside it; it hides what one class gains and another loses.
+    equation 6 as printed leaves. EMD and Rate are means over the equivalent classes of what is
+    released, as equation 9 has it: the text calls EMD one "of two completely different equivalent
+    classes", and the authors' code takes the mean over the classes. Suppressed records are one of
+    these, in which every value is ``*``: nothing is inserted there and no informative value
+    changes, so that it adds nothing but itself to their number. EMD over the informative values of
+    all records is told beside it; it hides what one class gains and another loses.
 
     Args:
         counts: the original records at the node.
@@ -317,10 +319,9 @@ def loss_of(counts: Counts, perturbed: PerturbedCounts, penalties: Floats, dimen
         for part in (counts, perturbed)
     )
     shown = sizes > 0
-    rates = perturbed.counterfeits[shown] / sizes[shown]
-    rate = math.fsum(rates) / len(rates) if len(rates) else 0.0
-    distances = class_distances(counts, perturbed)[shown]
-    emd = math.fsum(distances) / len(distances) if len(distances) else 0.0
+    classes = int(shown.sum()) + (hidden > 0)
+    rate = math.fsum(perturbed.counterfeits[shown] / sizes[shown]) / classes
+    emd = math.fsum(class_distances(counts, perturbed)[shown]) / classes
     return Loss(ncp, emd, rate, dimensions, math.fsum(np.abs(before - after)) / 2)
 
 
@@ -378,5 +379,5 @@ def expected_loss(
     hidden = int(known[~shown].sum())
     ncp = (float(known[shown] @ penalties[shown]) + hidden * dimensions) / (total * dimensions)
     added = extra * int(shown.sum())
-    rate = float(np.mean(extra / (known[shown] + extra))) if shown.any() else 0.0
+    rate = float(np.sum(extra / (known[shown] + extra))) / (int(shown.sum()) + (hidden > 0))
     return ncp + added / (total + added) + rate
