@@ -89,6 +89,9 @@ class Budget:
     """Epsilon of the decision to suppress a class; the others are of later steps."""
     insertion: Fraction
     value: Fraction
+    printed: bool = False
+    """As Algorithm 1 is printed: n' counterfeits are inserted, and not the difference of n' and n.
+    """
 
 
 def suppressed_classes(sizes: Ints, least: int, noise: Ints) -> NDArray[np.bool_]:
@@ -96,11 +99,16 @@ def suppressed_classes(sizes: Ints, least: int, noise: Ints) -> NDArray[np.bool_
     return np.asarray(sizes <= least + noise, dtype=np.bool_)
 
 
-def size_changes(sizes: Ints, suppressed: NDArray[np.bool_], noise: Ints) -> Ints:
+def size_changes(
+    sizes: Ints, suppressed: NDArray[np.bool_], noise: Ints, *, printed: bool = False
+) -> Ints:
     """How many records each class gains, or loses where the noise Lap(1 / epsilon) is negative.
 
     No class loses more than it has; suppressed ones stay (lines 14 to 17). Arrays are [classes].
+    As it is printed, no class loses any, and each gains as many as it has and the noise.
     """
+    if printed:
+        noise = np.maximum(sizes + noise, 0)
     return np.asarray(np.where(suppressed, 0, np.maximum(noise, -sizes)), dtype=np.int64)
 
 
@@ -193,12 +201,13 @@ def assemble(
 
 
 def perturb(counts: Counts, budget: Budget, source: Source) -> PerturbedCounts:
-    """Algorithm 1 at one node, but it inserts the *difference* of n' and n: the loop as printed,
-    ``for j = 1 to n'``, would about double the class."""
+    """Algorithm 1 at one node. Unless it is to be as printed, it inserts the *difference* of n' and
+    n: the loop of line 18, ``for j = 1 to n'``, about doubles the class."""
     sizes = counts.sizes
     noise = source.laplace((budget.least - 1) / budget.suppression, counts.classes)
     suppressed = suppressed_classes(sizes, budget.least, noise)
-    changes = size_changes(sizes, suppressed, source.laplace(1 / budget.insertion, counts.classes))
+    noise = source.laplace(1 / budget.insertion, counts.classes)
+    changes = size_changes(sizes, suppressed, noise, printed=budget.printed)
     left = remaining_counts(counts, changes, source.uniform.words(key_count(counts, changes)))
     which = np.repeat(np.arange(counts.classes), np.maximum(changes, 0))
     choice = ValueChoice(counts, budget.value)
@@ -284,6 +293,11 @@ class Loss:
     def ncp_printed(self) -> float:
         """Equation 6 as it is printed: summed over the dimensions, so in [0, |A_dim|]."""
         return self.ncp * self.dimensions
+
+    @property
+    def il_printed(self) -> float:
+        """Equation 10 with it."""
+        return self.ncp_printed + self.emd + self.rate
 
 
 def penalty(covered: Ints, leaves: Ints) -> Floats:

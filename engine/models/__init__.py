@@ -31,6 +31,16 @@ def made_shape(model: str) -> Shape:
     return MODELS[model].shape if model in MODELS else Foreign()
 
 
+def kept_at_home(model: str, made: Shape) -> str:
+    """Why a release may not leave the house, in whatever form; empty: it may.
+
+    Args:
+        model: that made it, by name.
+        made: how its rows tell the truth.
+    """
+    return (MODELS[model].unpublishable if model in MODELS else "") or made.unpublishable
+
+
 def able_to(extension: Extension) -> list[str]:
     """The models whose releases may promise so much beyond them, by name."""
     return [name for name, model in MODELS.items() if extension in model.extensions]

@@ -29,6 +29,7 @@ from srsql.engine.catalog.datasets import registered_dataset
 from srsql.engine.catalog.public_database import PublicSeries, fill_releases, rows_of
 from srsql.engine.catalog.series import IMPORTED, MAIN, ORIGINAL, Series, find_series
 from srsql.engine.errors import BusyError, WarehouseError, one_line
+from srsql.engine.models import kept_at_home
 from srsql.engine.release.series import refresh_series_views
 from srsql.engine.shapes import catalog_shape, series_dataset
 from srsql.engine.steward.public_catalog import TOPIC, Shown, copy_facts, lay_out
@@ -262,10 +263,10 @@ def _publishable(warehouse: Warehouse, dataset: Dataset, series: str) -> Series:
             "alone: make a series with --ids pseudonym, or publish artifacts with --case-ids "
             "pseudonym"
         )
-    for release_id, quarter, *_ in warehouse.rows(
+    for release_id, quarter, model, *_ in warehouse.rows(
         query(TOPIC, "shown"), {"dataset": dataset.name, "series": series}
     ):
-        if refused := catalog_shape(warehouse, release_id).unpublishable:
+        if refused := kept_at_home(model, catalog_shape(warehouse, release_id)):
             raise WarehouseError(f"series {series!r} has {quarter}, {refused}")
     return found
 
@@ -396,7 +397,7 @@ def _shown(warehouse: Warehouse, listed: _Listed) -> list[Shown]:
     rows = [
         row
         for row in warehouse.rows(query(TOPIC, "shown"), _names(listed))
-        if not catalog_shape(warehouse, row[0]).unpublishable
+        if not kept_at_home(row[2], catalog_shape(warehouse, row[0]))
     ]
     return [
         Shown(release_id, quarter, model, schema, number)

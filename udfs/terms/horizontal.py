@@ -216,9 +216,7 @@ def _split(
         left, end = stop - start, start
         while remaining >= max_size:
             if by_walk:
-                a = _next_after_used(
-                    chain_terms, used, ignored, count, baskets.constraint, u, left
-                )
+                a = _next_after_used(chain_terms, used, ignored, count, baskets.constraint, u, left)
             else:
                 a = _next_split_term(heap, count, baskets.constraint)
             u = -1

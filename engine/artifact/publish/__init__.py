@@ -59,7 +59,7 @@ from srsql.engine.catalog.releases import key_of, released_terms, staleness
 from srsql.engine.checks.secrets import need_published_pseudonyms
 from srsql.engine.errors import PublishError, UnsafeArtifactError, one_line
 from srsql.engine.measures import MeasureRow
-from srsql.engine.models import MODELS
+from srsql.engine.models import kept_at_home
 from srsql.engine.parameters import STORAGE_VERSION, Format
 from srsql.engine.release.exposure import Consent, links_handed_on
 from srsql.engine.release.request import is_range, range_ends
@@ -398,9 +398,7 @@ def _counts(parts: list[Manifest]) -> dict[str, int | None]:
 def _refuse_unpublishable(warehouse: Warehouse, release: PublishableRelease) -> None:
     """Some models are there to be compared with alone."""
     model = public_facts(warehouse, release)["model"]
-    refused = MODELS[str(model)].unpublishable if model in MODELS else ""
-    refused = refused or catalog_shape(warehouse, release.release_id).unpublishable
-    if refused:
+    if refused := kept_at_home(str(model), catalog_shape(warehouse, release.release_id)):
         raise PublishError(f"{release.quarter} was released by {model}, {refused}")
 
 

@@ -53,7 +53,6 @@ from srsql.engine.catalog.releases import Release, ReleasedTerms, not_released, 
 from srsql.engine.catalog.series import IMPORTED, ORIGINAL, PSEUDONYM
 from srsql.engine.errors import PublishError, printable
 from srsql.engine.models import MODELS
-from srsql.engine.models.perturbing import NOT_FOR_PUBLICATION
 from srsql.engine.parameters import Format
 from srsql.engine.shapes import shape_of
 from srsql.engine.store import doors
@@ -357,11 +356,6 @@ def _claims(
 ) -> Manifest:
     """The manifest before there are files that it could vouch for."""
     facts = public_facts(warehouse, release)
-    if facts.get("publication") == NOT_FOR_PUBLICATION:
-        raise PublishError(
-            f"{release.quarter} is marked {NOT_FOR_PUBLICATION}: its noise is that of a seeded "
-            "experiment; release it with --noise secure"
-        )
     counts = Counts(**{n: facts.pop(n) for n in Counts.model_fields if n in facts})
     terms = released_terms(warehouse, release.release_id)
     case_ids: Literal["pseudonym", "as released"] = "pseudonym" if key else "as released"
