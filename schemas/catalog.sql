@@ -505,7 +505,7 @@ CREATE TABLE IF NOT EXISTS srsql.perturbed (
 -- The budget ledger: what a release or draft charges to the cases that it was computed from. It
 -- names quarter and case itself: a draft that is removed leaves its charges, as the steward saw it.
 -- attribute: what was drawn; NULL: all that is drawn from the case (rows over a lattice). Under the
--- calibrations 'paper' and 'nominal' (ipa) no privacy loss is bounded by epsilon.
+-- calibrations 'paper', 'printed' and 'nominal' (ipa) no privacy loss is bounded by epsilon.
 CREATE TABLE IF NOT EXISTS srsql.budget_ledger (
     release_id INTEGER NOT NULL,
     dataset VARCHAR NOT NULL,

@@ -89,6 +89,9 @@ class Budget:
     """Epsilon of the decision to suppress a class; the others are of later steps."""
     insertion: Fraction
     value: Fraction
+    printed: bool = False
+    """As Algorithm 1 is printed: n' counterfeits are inserted, and not the difference of n' and n.
+    """
 
 
 def suppressed_classes(sizes: Ints, least: int, noise: Ints) -> NDArray[np.bool_]:
@@ -96,11 +99,16 @@ def suppressed_classes(sizes: Ints, least: int, noise: Ints) -> NDArray[np.bool_
     return np.asarray(sizes <= least + noise, dtype=np.bool_)
 
 
-def size_changes(sizes: Ints, suppressed: NDArray[np.bool_], noise: Ints) -> Ints:
+def size_changes(
+    sizes: Ints, suppressed: NDArray[np.bool_], noise: Ints, *, printed: bool = False
+) -> Ints:
     """How many records each class gains, or loses where the noise Lap(1 / epsilon) is negative.
 
     No class loses more than it has; suppressed ones stay (lines 14 to 17). Arrays are [classes].
+    As it is printed, no class loses any, and each gains as many as it has and the noise.
     """
+    if printed:
+        noise = np.maximum(sizes + noise, 0)
     return np.asarray(np.where(suppressed, 0, np.maximum(noise, -sizes)), dtype=np.int64)
 
 
@@ -193,12 +201,13 @@ def assemble(
 
 
 def perturb(counts: Counts, budget: Budget, source: Source) -> PerturbedCounts:
-    """Algorithm 1 at one node, but it inserts the *difference* of n' and n: the loop as printed,
-    ``for j = 1 to n'``, would about double the class."""
+    """Algorithm 1 at one node. Unless it is to be as printed, it inserts the *difference* of n' and
+    n: the loop of line 18, ``for j = 1 to n'``, about doubles the class."""
     sizes = counts.sizes
     noise = source.laplace((budget.least - 1) / budget.suppression, counts.classes)
     suppressed = suppressed_classes(sizes, budget.least, noise)
-    changes = size_changes(sizes, suppressed, source.laplace(1 / budget.insertion, counts.classes))
+    noise = source.laplace(1 / budget.insertion, counts.classes)
+    changes = size_changes(sizes, suppressed, noise, printed=budget.printed)
     left = remaining_counts(counts, changes, source.uniform.words(key_count(counts, changes)))
     which = np.repeat(np.arange(counts.classes), np.maximum(changes, 0))
     choice = ValueChoice(counts, budget.value)
@@ -267,7 +276,7 @@ class Loss:
     ncp: float
     """Mean penalty of a dimension value, in [0, 1]."""
     emd: float
-    """Distance of the distributions of informative values of a class, mean of the classes, in
+    """Distance of the distributions of informative values of a class, mean of all classes, in
     [0, 1]."""
     rate: float
     """Mean share of counterfeits in a class, in [0, 1]."""
@@ -285,6 +294,11 @@ class Loss:
         """Equation 6 as it is printed: summed over the dimensions, so in [0, |A_dim|]."""
         return self.ncp * self.dimensions
 
+    @property
+    def il_printed(self) -> float:
+        """Equation 10 with it."""
+        return self.ncp_printed + self.emd + self.rate
+
 
 def penalty(covered: Ints, leaves: Ints) -> Floats:
     """Equation 5: 0 for a leaf, else the share of the tree's leaves that a node covers."""
@@ -295,10 +309,12 @@ def loss_of(counts: Counts, perturbed: PerturbedCounts, penalties: Floats, dimen
     """What the anonymized records of a node lose (equations 5 to 10).
 
     NCP is divided by the number of dimensions, too: the text has it between 0 and 1, which
-    equation 6 as printed leaves. EMD and Rate are means over the classes that have records and were
-    not suppressed: the text calls EMD one "of two completely different equivalent classes", and
-    the authors' code takes the mean over the classes. EMD over the informative values of all
-    records is told beside it; it hides what one class gains and another loses.
+    equation 6 as printed leaves. EMD and Rate are means over the equivalent classes of what is
+    released, as equation 9 has it: the text calls EMD one "of two completely different equivalent
+    classes", and the authors' code takes the mean over the classes. Suppressed records are one of
+    these, in which every value is ``*``: nothing is inserted there and no informative value
+    changes, so that it adds nothing but itself to their number. EMD over the informative values of
+    all records is told beside it; it hides what one class gains and another loses.
 
     Args:
         counts: the original records at the node.
@@ -317,10 +333,9 @@ def loss_of(counts: Counts, perturbed: PerturbedCounts, penalties: Floats, dimen
         for part in (counts, perturbed)
     )
     shown = sizes > 0
-    rates = perturbed.counterfeits[shown] / sizes[shown]
-    rate = math.fsum(rates) / len(rates) if len(rates) else 0.0
-    distances = class_distances(counts, perturbed)[shown]
-    emd = math.fsum(distances) / len(distances) if len(distances) else 0.0
+    classes = int(shown.sum()) + (hidden > 0)
+    rate = math.fsum(perturbed.counterfeits[shown] / sizes[shown]) / classes
+    emd = math.fsum(class_distances(counts, perturbed)[shown]) / classes
     return Loss(ncp, emd, rate, dimensions, math.fsum(np.abs(before - after)) / 2)
 
 
@@ -378,5 +393,5 @@ def expected_loss(
     hidden = int(known[~shown].sum())
     ncp = (float(known[shown] @ penalties[shown]) + hidden * dimensions) / (total * dimensions)
     added = extra * int(shown.sum())
-    rate = float(np.mean(extra / (known[shown] + extra))) if shown.any() else 0.0
+    rate = float(np.sum(extra / (known[shown] + extra))) / (int(shown.sum()) + (hidden > 0))
     return ncp + added / (total + added) + rate

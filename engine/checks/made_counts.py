@@ -140,6 +140,8 @@ def _of_classes(counts: Counts, given: dict[str, Any]) -> list[MeasureRow]:
     ]
     sizes = np.array([size for _, size in known], dtype=np.int64)
     made = np.array([counts.published.get(counts.shown_as(n), 0) for n, _ in known], np.int64)
+    if given.get("calibration") == "printed":  # a class that shows keeps its records, and grows
+        made = np.where(made > 0, made - sizes, 0)
     kept = laplace_below(sizes - least - 1, np.full(len(sizes), hiding))
     scales = np.full(len(sizes), growing)
     margins = [
@@ -153,7 +155,7 @@ def _of_classes(counts: Counts, given: dict[str, Any]) -> list[MeasureRow]:
         chances = kept * (laplace_below(margin, scales) - floor)
         margins.append(Margin(len(sizes), int(near.sum()), float(chances.sum())))
     among = 1
-    if given.get("calibration") == "paper":  # every node is perturbed before one is taken
+    if given.get("calibration") != "sound":  # every node is perturbed before one is taken
         for dimension in counts.dimensions:
             among *= dimension.top + 1
     found = [told(evidence, "check_made_counts", "law of classes", margins, among)]

@@ -39,8 +39,8 @@ SCORES = (0.0, 0.5, 0.75)
 """How much worse than the best node, in sensitivities, the node that is looked for may be."""
 SEEDS = 16
 """Seeds from 0 on that are tried beside the one of the release."""
-LEAST_WIDTH = 5
-"""Granules of a group's range, under calibration paper (Wu 2022)."""
+LEAST_WIDTH = {"sound": 1, "paper": 5, "printed": 0}
+"""Granules of the range that noise is scaled to, at least; by calibration."""
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
@@ -184,9 +184,14 @@ class Perturbed:
     position: int
     name: str
     numeric: bool
-    paper: bool
+    calibration: str
     noise: str
     epsilon: Fraction
+
+    @property
+    def by_group(self) -> bool:
+        """Whether range and candidates are those of the group (Wu 2022)."""
+        return self.calibration != "sound"
 
 
 def perturbed_attributes(evidence: Evidence) -> list[Perturbed]:
@@ -195,7 +200,7 @@ def perturbed_attributes(evidence: Evidence) -> list[Perturbed]:
         query(TOPIC, "perturbation"), {"release": evidence.release.release_id}
     )
     return [
-        Perturbed(position, name, mechanism == "discrete laplace", calibration == "paper", noise,
+        Perturbed(position, name, mechanism == "discrete laplace", calibration, noise,
                   Fraction(num, den))
         for position, name, mechanism, calibration, noise, num, den in rows
     ]  # fmt: skip
@@ -206,14 +211,19 @@ def check_noise(evidence: Evidence) -> list[Measure]:
     release, found = evidence.release, list[MeasureRow]()
     for each in perturbed_attributes(evidence):
         if each.numeric:
-            numbers = _numbers(evidence, each)
-            margins = margins_of_numbers(*numbers, _domain(evidence, each))
+            middle, drawn, scales = _numbers(evidence, each)
+            domain, has = _domain(evidence, each), scales > 0
+            margins = margins_of_numbers(middle[has], drawn[has], scales[has], domain)
+            if not has.all():  # without noise a value is what it was
+                as_is = np.clip(middle[~has], *domain) == drawn[~has]
+                margins.append(Margin(len(as_is), int(as_is.sum()), float(len(as_is))))
         else:
             of = {"dataset": release.dataset.name, "attribute": each.name}
             tree = Tree(release.warehouse.rows(query(TOPIC, "nodes"), of))
-            asked = {"release": release.release_id, "position": each.position}
-            rows = release.warehouse.rows(query(TOPIC, "choices"), asked | {"by_group": each.paper})
-            margins = margins_of_choices(tree, rows, float(each.epsilon), paper=each.paper)
+            asked = {"release": release.release_id, "position": each.position,
+                     "by_group": each.by_group}  # fmt: skip
+            rows = release.warehouse.rows(query(TOPIC, "choices"), asked)
+            margins = margins_of_choices(tree, rows, float(each.epsilon), paper=each.by_group)
         found.append(told(evidence, "check_noise", f"law of {each.name}", margins))
     return as_measures(found)
 
@@ -238,9 +248,10 @@ def _numbers(evidence: Evidence, each: Perturbed) -> tuple[Numbers, Numbers, Flo
     rows = evidence.release.warehouse.con.execute(query(TOPIC, "numbers"), asked).fetchnumpy()
     middle, drawn, width = (np.asarray(values, dtype=np.int64) for values in rows.values())
     low, high = _domain(evidence, each)
-    if not each.paper:
-        width = np.full(len(middle), max(high - low, 1), np.int64)
-    return middle, drawn, np.maximum(width, LEAST_WIDTH if each.paper else 1) / float(each.epsilon)
+    if not each.by_group:
+        width = np.full(len(middle), high - low, np.int64)
+    width = np.maximum(width, LEAST_WIDTH[each.calibration])
+    return middle, drawn, width / float(each.epsilon)
 
 
 def _domain(evidence: Evidence, each: Perturbed) -> tuple[int, int]:
@@ -260,6 +271,7 @@ def check_fresh(evidence: Evidence) -> list[Measure]:
                  "low": domain[0], "high": domain[1]}  # fmt: skip
         ((pairs, same),) = evidence.release.warehouse.rows(query(TOPIC, "drawn_elsewhere"), asked)
         middle, drawn, scales = _numbers(evidence, each)
+        middle, drawn, scales = (of[scales > 0] for of in (middle, drawn, scales))
         seeded = any(
             _repeats(seed, middle, drawn, scales, domain)
             for seed in seeds_of(evidence, f"noise/{each.position}")

@@ -21,9 +21,9 @@ from srsql.schemas import Dataset, Qid
 
 TOPIC = "grouping/perturbation"
 LAPLACE, EXPONENTIAL, HISTOGRAM = "discrete laplace", "exponential", "laplace on counts"
-NOMINAL = {"paper": "calibration paper", "nominal": "ipa"}
+NOMINAL = {"paper": "calibration paper", "printed": "calibration printed", "nominal": "ipa"}
 """Calibrations of charges that bound no privacy loss, and what has them."""
-LedgerCalibration = Literal["paper", "sound", "nominal"]
+LedgerCalibration = Literal["paper", "sound", "printed", "nominal"]
 
 
 @dataclass(frozen=True)

@@ -66,12 +66,15 @@ class IpaParameters:
     sound: bool
     """The node is chosen from statistics with noise of their own, before anything is perturbed."""
     shares: Shares = Shares()
+    printed: bool = False
+    """Word for word: the loop of Algorithm 1, and the sum over dimensions of equation 6."""
 
     @property
     def budget(self) -> Budget:
         """What is spent at one node."""
         of, epsilon = self.shares, self.epsilon
-        return Budget(self.least, *(s * epsilon for s in (of.suppression, of.insertion, of.value)))
+        spent = (s * epsilon for s in (of.suppression, of.insertion, of.value))
+        return Budget(self.least, *spent, printed=self.printed)
 
     @property
     def candidates(self) -> Fraction:
@@ -98,7 +101,7 @@ def anonymize(
 def _choose_perturbed(
     warehouse: Warehouse, dimensions: Sequence[Dimension], parameters: IpaParameters, source: Source
 ) -> Made:
-    """Algorithm 2 as printed: every node is perturbed, one is drawn by equation 12.
+    """Algorithm 2: every node is perturbed, one is drawn by equation 12.
 
     A node takes the place of the one held with the chance of its weight in the sum so far, which
     draws as equation 12 does and keeps one perturbed node in memory.
@@ -111,7 +114,8 @@ def _choose_perturbed(
         node = cube_counts(warehouse, dimensions, levels)
         made, found = _perturbed(node, parameters, source, dimensions)
         seen.append(found)
-        weight = node_weight(found.loss.il, parameters.candidates, len(nodes))
+        loss = found.loss.il_printed if parameters.printed else found.loss.il
+        weight = node_weight(loss, parameters.candidates, len(nodes))
         weights.append(weight)
         total += weight
         if int(source.uniform.below(np.array([total]))[0]) < weight:

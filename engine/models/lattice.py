@@ -40,7 +40,14 @@ from srsql.engine.models.perturbing import (
     NOT_FOR_PUBLICATION,
 )
 from srsql.engine.models.terms_only import TermsOnlyModel
-from srsql.engine.parameters import Calibration, EpsilonScope, Noise, facts_of, parameter
+from srsql.engine.parameters import (
+    LOOSER,
+    Calibration,
+    EpsilonScope,
+    Noise,
+    facts_of,
+    parameter,
+)
 from srsql.engine.parameters.takes import Amount, Names, OneOf, Text, Whole
 from srsql.engine.shapes.lattice_rows import LatticeRows
 from srsql.engine.shapes.regions import Shape
@@ -213,9 +220,14 @@ class NoisyLattice(LatticeModel):
         return self.noise == "seeded"
 
     @property
+    def experimental(self) -> bool:
+        """Whether it is made as nothing that leaves the house may be."""
+        return self.seeded
+
+    @property
     def public_facts(self) -> dict[str, str | int]:
-        """Whether the noise is that of an experiment, too."""
-        unfit = {"publication": NOT_FOR_PUBLICATION} if self.seeded else {}
+        """Whether it is an experiment, too."""
+        unfit = {"publication": NOT_FOR_PUBLICATION} if self.experimental else {}
         return {**super().public_facts, **unfit}
 
     def public_counts(self) -> tuple[str, ...]:
@@ -247,8 +259,10 @@ class NoisyLattice(LatticeModel):
     @property
     def experiment_warning(self) -> str:
         """What comes before the guarantee of an experiment."""
-        if not self.seeded:
+        if not self.experimental:
             return ""
+        if not self.seeded:
+            return "NOT FOR PUBLICATION: an experiment, as its paper prints it. "
         return (
             "NOT FOR PUBLICATION: the noise is that of a seeded experiment, and whoever learns the "
             "seed takes it off. "
@@ -298,10 +312,12 @@ class Ipa(NoisyLattice):
     )
     calibration: Calibration = parameter(
         "sound",
-        takes=OneOf(("paper", "sound")),
+        takes=OneOf(("paper", "sound", "printed")),
         help="sound chooses the level vector by noise of its own; paper perturbs every level "
-        "vector before it chooses, as Lee 2020 prints it",
-        weaker="paper",
+        "vector before it chooses, as Lee 2020 has it; printed does so and inserts as many records "
+        "as a class has, too, for experiments",
+        weaker="printed",
+        weaker_than=lambda now, was: LOOSER[now] > LOOSER[was],
         compared=("paper",),
     )
     share_suppression: Fraction = parameter(
@@ -328,6 +344,11 @@ class Ipa(NoisyLattice):
                 f"the shares of epsilon add up to {self.shares.total}: give four that add up to 1 "
                 "(--share-suppression, --share-insertion, --share-value, --share-candidates)"
             )
+
+    @property
+    def experimental(self) -> bool:
+        """Records are made up beside as many as there are, too."""
+        return super().experimental or self.calibration == "printed"
 
     @property
     def shares(self) -> Shares:
@@ -360,7 +381,11 @@ class Ipa(NoisyLattice):
     ) -> Made:
         """Algorithms 1 and 2."""
         parameters = IpaParameters(
-            self.epsilon, self.suppress_below, self.calibration == "sound", self.shares
+            self.epsilon,
+            self.suppress_below,
+            self.calibration == "sound",
+            self.shares,
+            self.calibration == "printed",
         )
         return anonymize(warehouse, dimensions, parameters, source)
 

@@ -10,7 +10,14 @@ from typing import Any, ClassVar
 from srsql.engine.catalog.releases import Release
 from srsql.engine.grouping.perturbation import Perturbation, perturb
 from srsql.engine.models.base import Budget, GroupingModel, Growth, History
-from srsql.engine.parameters import Calibration, EpsilonScope, Noise, facts_of, parameter
+from srsql.engine.parameters import (
+    LOOSER,
+    Calibration,
+    EpsilonScope,
+    Noise,
+    facts_of,
+    parameter,
+)
 from srsql.engine.parameters.takes import Amount, OneOf
 from srsql.engine.shapes.drawn_values import DrawnValues
 from srsql.engine.shapes.regions import Shape
@@ -75,8 +82,9 @@ class PerturbingModel(GroupingModel):
     likelihood ratio of exp(epsilon). Grouping, withholding, which values are missing, and the terms
     are not covered; releases of the same case add up, whatever their series.
 
-    Calibration ``paper``: the mechanism as Wu 2022 prints it. It is **not** differential privacy:
-    sensitivity and candidates depend on the data of the group. No epsilon holds.
+    Calibration ``paper``: the mechanism as Wu 2022 has it. It is **not** differential privacy:
+    sensitivity and candidates depend on the data of the group. No epsilon holds. As it is
+    ``printed``, a group of equal numbers shows them as they are.
 
     Either way k and theta hold for the internal groups alone, which nobody sees; B, F and L are
     reported of these releases and gate nothing.
@@ -86,10 +94,12 @@ class PerturbingModel(GroupingModel):
     """Budget of a case in this release (sound), or of each of its values (paper)."""
     calibration: Calibration = parameter(
         "sound",
-        takes=OneOf(("paper", "sound")),
+        takes=OneOf(("paper", "sound", "printed")),
         help="sound scales noise to the declared domain, which is local differential privacy "
-        "given the grouping; paper scales it to the group, as Wu 2022 prints it, which is none",
-        weaker="paper",
+        "given the grouping; paper scales it to the group, as Wu 2022 has it, at least to 5 "
+        "granules, which is none; printed does so without that least, for experiments",
+        weaker="printed",
+        weaker_than=lambda now, was: LOOSER[now] > LOOSER[was],
         compared=("paper",),
     )
     noise: Noise = parameter(**NOISE)
@@ -104,8 +114,8 @@ class PerturbingModel(GroupingModel):
 
     @property
     def publishable(self) -> bool:
-        """Whether nobody can take the noise off again."""
-        return self.noise == "secure"
+        """Whether nobody can take the noise off again, and every number has some."""
+        return self.noise == "secure" and self.calibration != "printed"
 
     @property
     def public_facts(self) -> dict[str, str | int]:
@@ -142,13 +152,15 @@ class PerturbingModel(GroupingModel):
             if self.publishable
             else "NOT FOR PUBLICATION: the noise is that of a seeded experiment, and whoever "
             "learns the seed takes it off. "
+            if self.noise == "seeded"
+            else "NOT FOR PUBLICATION: numbers on which a group agrees are shown as they are. "
         )
         return f"{unfit}{self._noise_words} {self._group_words}"
 
     @property
     def _noise_words(self) -> str:
         what = "quasi-identifiers" if self.perturbs_categories else "numeric quasi-identifiers"
-        if self.calibration == "paper":
+        if self.calibration != "sound":
             return (
                 f"The {what} of each record are perturbed as Wu 2022 prints it, with a nominal "
                 f"epsilon of {self.epsilon} for each value. This is not differential privacy, "

@@ -15,6 +15,7 @@ from srsql.engine.parameters.calls import (
 from srsql.engine.parameters.declared import (
     ATTACKS,
     DRAWS,
+    LOOSER,
     MAX_LINKABLE,
     SCOPES,
     STORAGE_VERSION,
@@ -41,6 +42,7 @@ from srsql.engine.parameters.declared import (
 __all__ = [
     "ATTACKS",
     "DRAWS",
+    "LOOSER",
     "MAX_LINKABLE",
     "SCOPES",
     "STORAGE_VERSION",

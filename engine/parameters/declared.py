@@ -19,7 +19,10 @@ from srsql.engine.parameters.takes import (
     Takes,
 )
 
-Calibration = Literal["paper", "sound"]
+Calibration = Literal["paper", "sound", "printed"]
+"""How noise is scaled: as a paper prints it but for what would leave values as they are or count
+records twice (``paper``), so that what is said of it is true (``sound``), word for word as printed,
+for experiments (``printed``)."""
 Noise = Literal["secure", "seeded"]
 EpsilonScope = Literal["warehouse", "series"]
 Format = Literal["parquet", "csv", "duckdb"]
@@ -31,6 +34,8 @@ Preset = Literal["suspects", "primary", "usual"]
 """What the field counts: every suspect drug; the first suspect role alone; every suspect drug,
 without reactions that are indications of the case and without who lacks a value that is asked for.
 """
+LOOSER = {"sound": 0, "paper": 1, "printed": 2}
+"""Calibrations by how little they promise."""
 ATTACKS = ("b", "f", "l", "md", "ss", "p")
 """Backward, forward, latest, missing (next quarter), substantial-symptoms and persistence attacks.
 """

@@ -37,6 +37,7 @@ from srsql.engine.parameters import (
 )
 from srsql.engine.parameters.takes import Flag, Parsed, Whole
 from srsql.engine.release.audiences import audience_options
+from srsql.engine.release.features.as_printed import AS_PRINTED, printed_options
 from srsql.engine.release.manifest import released_rows
 from srsql.engine.release.request import (
     MODEL,
@@ -85,6 +86,9 @@ def series_request(
     if given.get("audience"):
         read_value(known["audience"].first, given["audience"])
         given |= audience_options(warehouse, dataset, quarter, name, given)
+    if given.get(AS_PRINTED):
+        read_value(known[AS_PRINTED].first, given[AS_PRINTED])
+        given |= printed_options(given, stored["model"].value if "model" in stored else None)
     merged = inherited(stored, given) | given
     for keyword, each in stored.items():
         if each.value is None and keyword in known and keyword not in merged:

@@ -45,6 +45,7 @@ from srsql.engine.parameters.takes import (
     Text,
     Whole,
 )
+from srsql.engine.release.features.as_printed import PAPERS
 from srsql.engine.release.features.feature import Asked
 from srsql.engine.release.features.table import refuse
 from srsql.engine.shapes import asked_shape
@@ -207,6 +208,17 @@ class Request:
         help=(
             "Readers of the release: chooses k, the protection of rows and the attackers, "
             "where these options are omitted"
+        ),
+        of_run=True,
+        usual="none",
+    )
+    as_printed: str | None = parameter(
+        None,
+        takes=OneOf(tuple(PAPERS)),
+        help=(
+            "Paper whose algorithm is run as it is printed: chooses every option that the paper "
+            "does; where that protects less than is promised here, it is an experiment, and not "
+            "for publication"
         ),
         of_run=True,
         usual="none",

@@ -22,7 +22,8 @@ def generalize_terms(
     """Generalize ``srsql_basket``; the result is in ``srsql_generalized`` and ``srsql_pub_*``.
 
     Guarantees that every set of up to m generalized terms that occurs in a record does in k or
-    more, and that no generalized term has terms of two utility constraints, or of one and none.
+    more, and that no generalized term has terms of two utility constraints, or several of which one
+    is in none.
 
     Args:
         warehouse: with the tables that ``terms/steps/cba.sql`` names.

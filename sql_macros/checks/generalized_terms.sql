@@ -57,7 +57,7 @@ INNER JOIN total AS t ON f.scope = t.scope;
 CREATE OR REPLACE MACRO srsql.check_node_constraints(nodes, constraints, release_id) AS TABLE
 WITH
 judged AS (
-    SELECT t.node, count(DISTINCT c.name) + bool_or(c.name IS NULL)::INTEGER > 1 AS mixed
+    SELECT t.node, count(*) > 1 AND (count(DISTINCT c.name) > 1 OR bool_or(c.name IS NULL)) AS mixed
     FROM query_table(nodes) AS t
     LEFT JOIN query_table(constraints) AS c ON t.term = c.term
     GROUP BY t.node

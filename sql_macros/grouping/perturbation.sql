@@ -59,7 +59,7 @@ FROM lists AS l;
 --          kernel for all rows.
 -- Inputs:  draws(case_no, dom): the values the choice is made for, as preorder numbers in ascending
 --          order (the group's, or the record's own one); parents: each node's parent in preorder;
---          numerator, denominator of epsilon; calibration: 'paper' or 'sound'; seed: as above.
+--          numerator, denominator of epsilon; calibration: 'paper', 'sound' or 'printed'; seed: as above.
 -- Outputs: case_no, node (preorder number). Every reading draws anew.
 -- Source:  Wu 2022, section IV.C; SPEC section 10.
 CREATE OR REPLACE MACRO srsql.exponential_choice(
@@ -97,11 +97,12 @@ CROSS JOIN listed AS s;
 -- Inputs:  noisy(case_no, group_no, position, low, high); plan(position, calibration, epsilon_num,
 --          epsilon_den, domain_low, domain_high); place: a position.
 -- Outputs: case_no, value, numerator, denominator. Scale: domain / epsilon (sound), or range of the
---          group / epsilon with a range of at least 5 granules (paper).
+--          group / epsilon with a range of at least 5 granules (paper), or of 0 where the group
+--          agrees: then it is 0 (printed).
 -- Source:  Wu 2022, section IV.B; SPEC section 10.
 CREATE OR REPLACE MACRO srsql.laplace_draws(noisy, plan, place) AS TABLE
 WITH ranges AS (
-    SELECT n.group_no, greatest(max(n.high) - min(n.low), 5) AS width
+    SELECT n.group_no, max(n.high) - min(n.low) AS width
     FROM query_table(noisy) AS n WHERE n.position = place GROUP BY n.group_no
 )
 
@@ -109,7 +110,9 @@ SELECT
     n.case_no,
     n.low + (n.high - n.low) // 2 AS value,
     CASE p.calibration
-        WHEN 'sound' THEN greatest(p.domain_high - p.domain_low, 1) ELSE r.width
+        WHEN 'sound' THEN greatest(p.domain_high - p.domain_low, 1)
+        WHEN 'paper' THEN greatest(r.width, 5)
+        ELSE r.width
     END * p.epsilon_den AS numerator,
     p.epsilon_num AS denominator
 FROM query_table(noisy) AS n

@@ -57,8 +57,8 @@ def horpart(
     clusters: list[list[int]] = []
     for part in sorted(set(parts)):
         records = [r for r in range(len(baskets)) if parts[r] == part]
-        leaves: Leaves = []
-        _split(records, None, frozenset(), baskets, policy, kept_apart, max_size, leaves)
+        tree = fig_8(records, baskets, policy, kept_apart, max_size)
+        leaves = _chain(tree, frozenset())
         if by_terms:
             usable = [sorted(rank[t] for t in b - kept_apart) for b in baskets]
             leaves = _loosened(leaves, least, lambda r, ranks=usable: (ranks[r], r))
@@ -71,35 +71,61 @@ def horpart(
     return [frozenset(cluster) for cluster in clusters]
 
 
-def _split(
+@dataclass(frozen=True)
+class Split:
+    """D1 and D2 of a part; D2 may be empty."""
+
+    term: int
+    first: Split | list[int]
+    second: Split | list[int]
+
+
+def fig_8(
     records: list[int],
-    u: frozenset[int] | None,
-    ignore: frozenset[int],
     baskets: Sequence[Basket],
     policy: Policy,
     kept_apart: frozenset[int],
     max_size: int,
-    chain: Leaves,
-) -> None:
-    """Fig. 8; ``chain`` gets D1 as a list of its own, then what becomes of D2."""
-    if not records:
-        return
-    count = support(baskets[r] for r in records)
-    terms = {t for t in count if t not in ignore and t not in kept_apart}
-    choice = (
-        (terms & u if u else None) or {t for t in terms if any(t in c for c in policy)} or terms
-    )
-    if len(records) < max_size or not choice:
-        chain.append(records)
-        return
-    a = min(choice, key=lambda t: (-count[t], t))
-    inner: Leaves = []
-    own = next((c for c in policy if a in c), None)
-    with_a = [r for r in records if a in baskets[r]]
+    ignore: frozenset[int] = frozenset(),
+    u: frozenset[int] = frozenset(),
+) -> Split | list[int]:
+    """HORPART, line by line; ``kept_apart`` are the sensitive terms of section 7.2."""
+    domain = {t for r in records for t in baskets[r]} - kept_apart  # T
+    if len(records) < max_size or not domain - ignore:  # line 2: it is a cluster
+        return records
+    of_u = domain & u - ignore
+    of_any = domain & frozenset().union(*policy) - ignore
+    choices = of_u or of_any or domain - ignore  # lines 4, 6, 9
+    holders = {t: [r for r in records if t in baskets[r]] for t in choices}
+    a = min(choices, key=lambda t: (-len(holders[t]), t))
     without = [r for r in records if a not in baskets[r]]
-    _split(with_a, own, ignore | {a}, baskets, policy, kept_apart, max_size, inner)
-    chain.append(inner)
-    _split(without, None, ignore, baskets, policy, kept_apart, max_size, chain)
+    own = next((c for c in policy if a in c), frozenset())
+    # section 5: "an empty ignore set and no utility constraint are given ... when it is applied
+    # to D2"
+    return Split(
+        a,
+        fig_8(holders[a], baskets, policy, kept_apart, max_size, ignore | {a}, own),
+        fig_8(without, baskets, policy, kept_apart, max_size),
+    )
+
+
+def clusters_of(tree: Split | list[int]) -> list[frozenset[int]]:
+    """The clusters that Fig. 8 returns, before any is merged."""
+    if isinstance(tree, list):
+        return [frozenset(tree)] if tree else []
+    return clusters_of(tree.first) + clusters_of(tree.second)
+
+
+def _chain(tree: Split | list[int], parted_by: frozenset[int]) -> Leaves:
+    """What a part is split into, D2 after D2; each D1 a list of its own (ours: what is pooled).
+
+    A split by a term that the part was split off by parts nothing, and makes no list.
+    """
+    if isinstance(tree, list):
+        return [tree] if tree else []
+    if tree.term in parted_by:
+        return _chain(tree.first, parted_by)
+    return [_chain(tree.first, parted_by | {tree.term}), *_chain(tree.second, parted_by)]
 
 
 def _ranks(baskets: Sequence[Basket]) -> dict[int, int]:

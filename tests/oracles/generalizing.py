@@ -1,4 +1,10 @@
-"""CBA by its definition, on sets: what the kernel must give."""
+"""CBA by its definition, on sets: what the kernel must give.
+
+Algorithm 1 of Loukides and Gkoulalas-Divanis: while a set that an attacker may know is held by
+fewer than k records, unite one of its generalized terms with another of the same utility
+constraint, the pair whose union loses least; where no constraint has such a pair, suppress. A
+constraint says what may be united, so that a term in none is united with nothing.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +40,7 @@ class Cba:
         self.baskets = baskets
         terms = frozenset().union(*baskets)
         named = frozenset().union(*constraints)
-        self.constraints = [*constraints, terms - named]
+        self.constraints = [*constraints, *(frozenset({term}) for term in terms - named)]
         self.nodes = {frozenset({term}) for term in terms}
 
     def records(self) -> list[frozenset[Node]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -37,14 +37,19 @@ def emd(before: Sequence[Record], after: Sequence[Record]) -> float:
     return sum(abs(p[v] / len(before) - q[v] / len(after)) for v in p | q) / 2
 
 
-def emd_of_classes(before: Sequence[Record], after: Sequence[Record]) -> float:
-    """Equation 7 for each class that is not suppressed, and their mean; 1 for a new class."""
-    owners = sorted({owner for owner, _ in after if owner is not None}, key=repr)
+def emd_of_classes(
+    before: Sequence[Record], after: Sequence[Record], hidden: Collection[Hashable] = ()
+) -> float:
+    """Equation 7 for each class of ``after``, and their mean; 1 for a new class.
+
+    The class of all suppressed records was, before, the records of the ``hidden`` classes.
+    """
     distances = []
-    for owner in owners:
-        mine, theirs = ([(o, v) for o, v in part if o == owner] for part in (before, after))
+    for owner in {owner for owner, _ in after}:
+        mine = [(o, v) for o, v in before if (o in hidden if owner is None else o == owner)]
+        theirs = [(o, v) for o, v in after if o == owner]
         distances.append(emd(mine, theirs) if mine else 1.0)
-    return sum(distances) / len(distances) if distances else 0.0
+    return sum(distances) / len(distances)
 
 
 def expected(losses: Sequence[float], epsilon: float) -> float:
@@ -54,9 +59,9 @@ def expected(losses: Sequence[float], epsilon: float) -> float:
 
 
 def rate(after: Sequence[Record], counterfeits: dict[Hashable, int]) -> float:
-    """Equations 8 and 9 over the classes that are not suppressed."""
-    sizes = Counter(owner for owner, _ in after if owner is not None)
-    return sum(counterfeits.get(o, 0) / n for o, n in sizes.items()) / len(sizes) if sizes else 0.0
+    """Equations 8 and 9; the suppressed records are a class, and none of them is a counterfeit."""
+    sizes = Counter(owner for owner, _ in after)
+    return sum(counterfeits.get(owner, 0) / n for owner, n in sizes.items()) / len(sizes)
 
 
 def minimal(tops: Sequence[int], keeps: Callable[[tuple[int, ...]], bool]) -> set[tuple[int, ...]]:

@@ -39,7 +39,7 @@ class _Nodes(NamedTuple):
     pool_end: Ints
     """[1] how much of the pool is in use."""
     constraint: Ints
-    """[V] the utility constraint, from 0 on."""
+    """[V] the utility constraint, from 0 on; of a term in none one of its own."""
     peers: Ints
     """[V] terms by utility constraint."""
     peer_start: Ints
@@ -55,8 +55,8 @@ def generalize(record: Ints, term: Ints, constraint: Ints, k: int, m: int) -> In
     Args:
         record: [N] the record of each held term, from 0 on; (record, term) is distinct.
         term: [N] terms from 0 to V - 1.
-        constraint: [V] utility constraint of each term; -1: none. Terms of none are united with
-            each other alone.
+        constraint: [V] utility constraint of each term; -1: none. A term of none is united with
+            no other: algorithm 1 unites within a constraint alone.
         k: at least 1.
         m: at least 1.
 
@@ -87,7 +87,9 @@ def _new_nodes(record: Ints, term: Ints, constraint: Ints) -> _Nodes:
     vocabulary = len(constraint)
     order = np.lexsort((record, term))
     length = np.bincount(term, minlength=vocabulary).astype(np.int64)
-    group = np.unique(constraint, return_inverse=True)[1].astype(np.int64)
+    alone = constraint.max(initial=-1) + 1 + np.arange(vocabulary)
+    own = np.where(constraint < 0, alone, constraint)
+    group = np.unique(own, return_inverse=True)[1].astype(np.int64)
     pool = np.empty(2 * len(term) + 1, np.int64)
     pool[: len(term)] = record[order]
     return _Nodes(

@@ -5,6 +5,10 @@ and so on: such a *chain* of parts is worked off at once, over lists of the reco
 that are built once a chain. Each D1 starts a chain of its own. A record of L terms is in at most
 L + 1 nested chains, since each used one of its terms up: the cost is linear in the records. Parts
 that are too small are pooled into clusters of similar records.
+
+D1 ignores what D ignored and a; D2 ignores nothing (section 5). So the terms of earlier splits,
+which all records of a nested chain hold, come up in D2 again. They part nothing and start no chain,
+but each is ignored from then on and has the terms of its constraint come next.
 """
 
 from __future__ import annotations
@@ -183,12 +187,18 @@ def _split(
     holders = np.empty(len(baskets.terms), np.int64)
     assigned = np.zeros(n, np.bool_)
     new_order = np.empty(n, np.int64)
-    stack = [(bounds[i], bounds[i + 1], -1)
+    ignored = np.zeros(v, np.bool_)
+    constrained = bool((baskets.constraint >= 0).any())
+    stack = [(bounds[i], bounds[i + 1], -1, 0)
              for i in range(len(bounds) - 2, -1, -1)]  # fmt: skip
+    to_ignore = [0 for _ in range(0)]  # of the chains on the stack, the lowest first
     chain_start = [0 for _ in range(0)]
     chain_stop = [0 for _ in range(0)]
     while len(stack) > 0:
-        start, stop, u = stack.pop()
+        start, stop, u, known = stack.pop()
+        ignore = to_ignore[len(to_ignore) - known :]
+        for _ in range(known):
+            to_ignore.pop()
         chain_start.append(start)
         chain_stop.append(stop)
         leaf[start] = True
@@ -198,13 +208,18 @@ def _split(
         if remaining < max_size:
             continue
         chain_terms = _postings(order[start:stop], baskets, length, count, begin, holders)
-        heap = _heap(chain_terms, count, baskets)
+        used = _used_terms(order[start], baskets, length)
+        by_walk = constrained and len(used) > 0
+        heap = _heap(chain_terms[:0] if by_walk else chain_terms, count, baskets)
+        for t in ignore:
+            ignored[t] = True
         left, end = stop - start, start
         while remaining >= max_size:
-            a = _most_frequent_of(chain_terms, count, baskets.constraint, u) if u >= 0 else -1
-            u = -1
-            if a < 0:
+            if by_walk:
+                a = _next_after_used(chain_terms, used, ignored, count, baskets.constraint, u, left)
+            else:
                 a = _next_split_term(heap, count, baskets.constraint)
+            u = -1
             if a < 0:
                 break
             base = end
@@ -222,7 +237,16 @@ def _split(
                 for j in range(baskets.offsets[r], baskets.offsets[r] + length[r] + 1):
                     count[baskets.terms[j]] -= 1
             left -= end - base
-            stack.append((base, end, int(baskets.constraint[a])))
+            known = 1
+            to_ignore.append(a)
+            for t in used:
+                if ignored[t]:
+                    to_ignore.append(t)
+                    known += 1
+                    ignored[t] = False
+            stack.append((base, end, int(baskets.constraint[a]), known))
+        for t in used:
+            ignored[t] = False
         if left > 0:
             leaf[end] = True
             for i in range(start, stop):
@@ -312,15 +336,52 @@ def _next_split_term(heap: list[int], count: Ints, constraint: Int32s) -> int:
     return -1
 
 
+@njit()
+def _used_terms(record: int, baskets: Baskets, length: Ints) -> Ints:
+    """The terms that a chain was split off by: usable, and used up in each of its records."""
+    first = baskets.offsets[record] + length[record]
+    last = first
+    while last < baskets.offsets[record + 1] and baskets.usable[baskets.terms[last]]:
+        last += 1
+    return np.sort(baskets.terms[first:last].astype(np.int64))
+
+
+@njit()
+def _next_after_used(
+    chain_terms: Ints, used: Ints, ignored: NDArray[np.bool_], count: Ints, constraint: Int32s,
+    u: int, left: int,
+) -> int:  # fmt: skip
+    """The term that a nested chain is split on next, -1 for none (Fig. 8, lines 3 to 10).
+
+    Terms of the constraint ``u`` come first, then those of any, then all others; the most frequent
+    of them, then the first by number. ``used`` terms, which all ``left`` records hold, are
+    ``ignored`` once they have come up, and their constraints become ``u``.
+    """
+    while True:
+        best, best_tier, best_count = -1, 3, as_int64(0)
+        for t in used:
+            tier = _tier(constraint[t], u)
+            if not ignored[t] and tier < best_tier:
+                best, best_tier, best_count = int(t), tier, left
+        came_up = best
+        for t in chain_terms:
+            tier = _tier(constraint[t], u)
+            if count[t] == 0 or tier > best_tier:
+                continue
+            if tier < best_tier or count[t] > best_count or (count[t] == best_count and t < best):
+                best, best_tier, best_count = int(t), tier, count[t]
+        if best < 0 or best != came_up:
+            return int(best)
+        ignored[best] = True
+        u = int(constraint[best])
+
+
 @leaf()
-def _most_frequent_of(chain_terms: Ints, count: Ints, constraint: Int32s, u: int) -> int:
-    """The most frequent term of constraint ``u``, -1 for none."""
-    best = -1
-    for t in chain_terms:
-        if constraint[t] == u and count[t] > 0:  # noqa: SIM102
-            if best < 0 or count[t] > count[best] or (count[t] == count[best] and t < best):
-                best = t
-    return best
+def _tier(own: int, u: int) -> int:
+    """The order in which terms are considered: of ``u``, of another constraint, of none."""
+    if own < 0:
+        return 2
+    return 0 if own == u else 1
 
 
 @leaf()

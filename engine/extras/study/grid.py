@@ -17,6 +17,7 @@ from srsql.engine.grouping.thresholds import ThetaPolicy, parse_theta
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import Parameter, declared, strict_class, unknown_option
 from srsql.engine.parameters.takes import Names, RefusedError, Several, Whole
+from srsql.engine.release.features.as_printed import AS_PRINTED, printed_options
 from srsql.engine.release.request import TERMS, Request, make_request, release_options
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.terms.policies import PolicyChoice, parse_policy
@@ -138,7 +139,7 @@ def grid_parameters() -> dict[str, Parameter]:
         default=(0,),
         help="Several seeds: claims and figures are means over them",
     )
-    return found | {name: of_release[name] for name in ("missing", "on_infeasible")}
+    return found | {name: of_release[name] for name in ("missing", "on_infeasible", AS_PRINTED)}
 
 
 @dataclass(frozen=True, init=False)
@@ -181,6 +182,13 @@ class Grid:
         for name in NEEDED:
             if not read[name]:
                 raise CompareError(f"--{name}: give at least one value")
+        for name in models:
+            chosen = printed_options({AS_PRINTED: read[AS_PRINTED], "model": name})
+            if both := [each for each in chosen if values.get(each) is not None]:
+                raise CompareError(
+                    f"--as-printed {read[AS_PRINTED]} chooses {known[both[0]].option}: leave one "
+                    "of the two out"
+                )
         if any(count < 1 for count in read["cases"]):
             raise CompareError("--cases: a sample has at least 1 case")
         _check_policies(read["policy"])
@@ -289,11 +297,15 @@ def _combinations(grid: Grid, model: str) -> Iterator[dict[str, Any]]:
             options[name] = options[name].replace("+", ",")
         if _of_terms(grid, model):
             options |= MODELS[model].shape.of_cases({"terms": grid.values["terms"]}, {})
-        yield options | {
+        options |= {
             "model": model,
             "missing": grid.values["missing"],
             "on_infeasible": grid.values["on_infeasible"],
         }
+        if paper := grid.values[AS_PRINTED]:
+            of_paper = {AS_PRINTED: paper, "model": model}
+            options |= of_paper | printed_options(of_paper)
+        yield options
 
 
 def _of_terms(grid: Grid, model: str) -> bool:

@@ -49,6 +49,10 @@ class Wanted(Protocol):
         """Periods that a case may wait at most."""
 
     @property
+    def as_printed(self) -> str | None:
+        """The paper whose choices are taken."""
+
+    @property
     def draft(self) -> bool:
         """It is not exposed yet."""
 

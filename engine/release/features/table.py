@@ -6,6 +6,7 @@ docs/features.md is generated from it.
 from __future__ import annotations
 
 from srsql.engine.errors import ReleaseError
+from srsql.engine.release.features.as_printed import PRINTED
 from srsql.engine.release.features.count_tables import COUNTS
 from srsql.engine.release.features.feature import Asked, Feature
 from srsql.engine.release.features.hold_back import HOLD_BACK
@@ -28,6 +29,7 @@ FEATURES: tuple[Feature, ...] = (
     SUPPRESSION,
     SETS,
     COLUMNS,
+    PRINTED,
     SPREAD,
     RANGES,
 )

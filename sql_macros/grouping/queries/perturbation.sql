@@ -27,17 +27,21 @@ draws AS MATERIALIZED (
     SELECT d.* FROM srsql.laplace_draws('noisy', 'plan', $position) AS d
 ),
 
+noisy_draws AS MATERIALIZED (
+    SELECT d.* FROM draws AS d WHERE d.numerator > 0
+),
+
 noise AS MATERIALIZED (
-    SELECT z.case_no, z.noise FROM srsql.laplace_noise('draws', $seed) AS z
+    SELECT z.case_no, z.noise FROM srsql.laplace_noise('noisy_draws', $seed) AS z
 )
 
 SELECT
     d.case_no,
     p.position,
-    least(greatest(d.value + z.noise, p.domain_low), p.domain_high) AS low,
-    least(greatest(d.value + z.noise, p.domain_low), p.domain_high) AS high
+    least(greatest(d.value + coalesce(z.noise, 0), p.domain_low), p.domain_high) AS low,
+    least(greatest(d.value + coalesce(z.noise, 0), p.domain_low), p.domain_high) AS high
 FROM draws AS d
-INNER JOIN noise AS z ON d.case_no = z.case_no
+LEFT JOIN noise AS z ON d.case_no = z.case_no
 CROSS JOIN plan AS p;
 
 -- name: choose_nodes
