@@ -113,11 +113,6 @@ class Counts(Shape):
         "counts that are wrong is withdrawn as a whole"
     )
 
-    unpublishable: ClassVar[str] = (
-        "whose counts 'srsql verify' cannot check yet: read them in the warehouse, or publish a "
-        "series with rows"
-    )
-
     def shown(self, dataset: Dataset, model: str) -> Dataset:
         """Regions alone."""
         del model

@@ -14,7 +14,7 @@ from srsql.engine.errors import CheckFailedError, PublishError, SrsqlError, Ware
 from srsql.engine.extras.synth import quarter_range, synthesize
 from srsql.engine.shapes.strata import Cut, parse_cuts, strata
 from srsql.engine.store.warehouse import Warehouse
-from srsql.engine.terms.count_tables import CLAIM
+from srsql.engine.models.base import COUNTS_CLAIM
 
 pytestmark = pytest.mark.slow
 
@@ -146,7 +146,7 @@ def test_the_manifest_says_the_claim_word_for_word_and_lists_told_thresholds_alo
     released: Engine,
 ) -> None:
     (manifest,) = rows(released.con, f"SELECT * FROM release_{Q1.lower()}.manifest")
-    assert CLAIM in manifest["guarantee"]
+    assert COUNTS_CLAIM in manifest["guarantee"]
     assert (manifest["table_k"], manifest["table_items"]) == (3, "drugname, indi_pt, pt")
     assert manifest["table_pairs"] == "drugname x indi_pt, drugname x pt"
     terms = {term for key in told(released, Q1) for _, term in key}
