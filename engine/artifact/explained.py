@@ -254,9 +254,9 @@ def counting(manifest: AnyManifest) -> str:
 
 def counts_told(part: Manifest) -> str:
     """How counts of items are to be read, where no row shows any; else nothing."""
-    if part.counted is None:
-        return ""
     names = {"units": UNIT_CELLS, "items": ITEM_CELLS, "pairs": PAIR_CELLS}
+    if part.counted is None or not {*names.values()} <= {item.name for item in part.tables}:
+        return ""
     text = COUNTS_TOLD.format(**names, tree=TREE, k=part.counted.k)
     sources = {of: source(part.table(name)) for of, name in names.items()}
     return f"\n{filled(text)}\n{Template(COUNTS_QUERY).substitute(sources)}"

@@ -31,10 +31,11 @@ from srsql.engine.artifact.format import (
     CutClaim,
     Manifest,
 )
-from srsql.engine.artifact.verify.contradictions import Trees
+from srsql.engine.artifact.verify.contradictions import Trees, uniform_faults
 from srsql.engine.artifact.verify.files import read_hierarchies, read_thresholds
 from srsql.engine.artifact.verify.frequency import RankedValue
 from srsql.engine.artifact.verify.reading import connection, loaded, read_tables
+from srsql.engine.artifact.verify.term_keys import key_of_term
 from srsql.engine.artifact.verify.verdict import Check, ids_join
 from srsql.engine.catalog.series import ORIGINAL, PER_QUARTER
 from srsql.engine.errors import VerifyError
@@ -361,7 +362,7 @@ def check_counts(
     theta, listed, of_thresholds = _thresholds(folder, manifest, cells)
     regions = placed(manifest, trees, strata, _regions(con, manifest))
     units = Check("told units", list(_unit_faults(manifest, cells, regions, claim.k)), len(told))
-    counts = [*shape, *_cell_faults(claim, cells)]
+    counts = [*shape, *_cell_faults(claim, cells), *_spelling_faults(manifest, claim, cells)]
     shares = [*of_thresholds, *_share_faults(claim, cells, theta)]
     ways, coarse, pairs = _ways_out(claim, cells, theta)
     forced, open_bridges, bridges = _bridges(cells, theta)
@@ -445,6 +446,7 @@ def _thresholds(
     faults += [f"{value} has the threshold {'/'.join(map(str, listed[value]))}" for value in wrong]
     sensitive = [item for item in cells.items if item[0] in claim.sensitive and item[1] is not None]
     told = {str(term) for _, term in sensitive}
+    faults += uniform_faults(values, nums, dens, manifest.parameters.get("theta"))
     faults += [f"{value} has a threshold, and no count" for value in listed if value not in told]
     theta: dict[Item, tuple[int, int]] = {}
     cases: Counter[str] = Counter()
@@ -514,6 +516,21 @@ def _cell_faults(claim: CountsClaim, cells: Cells) -> Iterator[str]:
                         f"the values of {attribute} of {node!r}, of which a case has one, are "
                         f"{cases:,} in all beside {_words(others)}, not {due}"
                     )
+
+
+def _spelling_faults(manifest: Manifest, claim: CountsClaim, cells: Cells) -> Iterator[str]:
+    """Terms that are told under another text than their key, or in two spellings."""
+    if not manifest.term_key:
+        return
+    spelled: dict[tuple[str, str | None], str] = {}
+    for attribute, term in cells.items:
+        if term is None:
+            continue
+        key = key_of_term(term)
+        if attribute in claim.sensitive and term != key:
+            yield f"{attribute} {term!r} is told by another text than its key, {key!r}"
+        if (other := spelled.setdefault((attribute, key), term)) != term:
+            yield f"{attribute} {term!r} and {other!r} are one term"
 
 
 def _share_faults(claim: CountsClaim, cells: Cells, theta: Theta) -> Iterator[str]:
