@@ -113,6 +113,10 @@ class Counts(Shape):
         "counts that are wrong is withdrawn as a whole"
     )
 
+    unsplit: ClassVar[str] = (
+        "whose counts a public file beside the warehouse does not hold: publish its artifacts"
+    )
+
     def shown(self, dataset: Dataset, model: str) -> Dataset:
         """Regions alone."""
         del model

@@ -265,7 +265,7 @@ def _publishable(warehouse: Warehouse, dataset: Dataset, series: str) -> Series:
     for release_id, quarter, *_ in warehouse.rows(
         query(TOPIC, "shown"), {"dataset": dataset.name, "series": series}
     ):
-        if refused := catalog_shape(warehouse, release_id).unpublishable:
+        if refused := catalog_shape(warehouse, release_id).unsplit:
             raise WarehouseError(f"series {series!r} has {quarter}, {refused}")
     return found
 
@@ -392,11 +392,11 @@ def _home(warehouse: Warehouse) -> str:
 
 
 def _shown(warehouse: Warehouse, listed: _Listed) -> list[Shown]:
-    """The releases that a public file holds, in order; none that no artifact may have either."""
+    """The releases that a public file holds, in order; none of a shape that it cannot hold."""
     rows = [
         row
         for row in warehouse.rows(query(TOPIC, "shown"), _names(listed))
-        if not catalog_shape(warehouse, row[0]).unpublishable
+        if not catalog_shape(warehouse, row[0]).unsplit
     ]
     return [
         Shown(release_id, quarter, model, schema, number)

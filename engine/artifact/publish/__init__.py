@@ -64,7 +64,6 @@ from srsql.engine.models import MODELS
 from srsql.engine.parameters import STORAGE_VERSION, Format
 from srsql.engine.release.exposure import Consent, links_handed_on
 from srsql.engine.release.request import is_range, range_ends
-from srsql.engine.shapes import catalog_shape
 from srsql.engine.store.database_file import need_usable
 from srsql.engine.store.scratch import (
     name_new,
@@ -401,7 +400,6 @@ def _refuse_unpublishable(warehouse: Warehouse, release: PublishableRelease) -> 
     """Some models are there to be compared with alone."""
     model = public_facts(warehouse, release)["model"]
     refused = MODELS[str(model)].unpublishable if model in MODELS else ""
-    refused = refused or catalog_shape(warehouse, release.release_id).unpublishable
     if refused:
         raise PublishError(f"{release.quarter} was released by {model}, {refused}")
 
