@@ -17,9 +17,13 @@ from srsql.engine.artifact.explained import codes_of
 from srsql.engine.artifact.format import (
     DICTIONARY,
     HIERARCHIES,
+    ITEM_CELLS,
+    PAIR_CELLS,
     QUARTER,
     TERM_TABLES,
     THRESHOLDS,
+    TREE,
+    UNIT_CELLS,
     AnyManifest,
     Column,
     Manifest,
@@ -46,6 +50,12 @@ OF_TERMS = {
     "item_cases where the manifest has it",
     "reconstructed": "one dataset that fits the chunks, as good as any other; no patients",
 }
+OF_COUNTS = {
+    TREE: "strata of cases by what their rows show, each with what parts it from its sibling",
+    UNIT_CELLS: "cases that no earlier release has, by stratum",
+    ITEM_CELLS: "cases of them that hold a value, by stratum; of a wider one the sum",
+    PAIR_CELLS: "cases of them that hold two values, by stratum; of a wider one the sum",
+}
 OF_LATEST = "each case and the latest quarter that has it, to count a case once"
 
 
@@ -54,6 +64,8 @@ def table_meaning(manifest: Manifest, name: str) -> str:
     when = f"{manifest.dataset}, {manifest.quarter}"
     if manifest.terms is not None and name in TERM_TABLES:
         return f"{OF_TERMS[name]} ({when})"
+    if manifest.counted is not None and name in OF_COUNTS:
+        return f"{OF_COUNTS[name]} ({when})"
     if name == manifest.report_table:
         return f"one row per released report, with the region of its case ({when})"
     return f"released rows of {name}, by report ({when})"

@@ -19,6 +19,7 @@ from srsql.engine.artifact.explained import (
     bounds_example,
     codes_of,
     counting,
+    counts_told,
     distinct_cases,
     emptiness,
     spelling_rule,
@@ -84,6 +85,12 @@ MEANING = {
     "subrecord": "what one record of the cluster holds of the chunk; no place is that of a record",
     "record": "a record made up of subrecords at random, not one of a patient",
     "term": "as reported, in upper case",
+    "stratum": "name of a stratum of cases (table stratum); the root is all",
+    "cut": "what parts the stratum from its sibling: regions within value, or from low to under below, "
+    "are inside (1), all others are not (0)",
+    "counted column": "the column of which a value is counted",
+    "cases": "cases that the stratum has and that hold what is named; what is not told is 0, or any "
+    "number up to the least told count that it is part of",
 }
 
 
@@ -226,6 +233,7 @@ def readme(manifest: Manifest) -> bytes:
         unprotected=unprotected(manifest, several=False),
         words=words([manifest]),
         terms=(_terms_note(manifest) if terms else "")
+        + counts_told(manifest)
         + (CSV_SAFE_NOTE if manifest.csv_safe else ""),
         bounds=bounds_example(manifest),
         thresholds=THRESHOLDS,
@@ -271,6 +279,7 @@ def range_readme(manifest: RangeManifest) -> bytes:
         hierarchies=HIERARCHIES,
         beside=_beside(last, several=True),
         terms=(_terms_note(next(p for p in parts if p.terms)) if terms else "")
+        + counts_told(last)
         + (CSV_SAFE_NOTE if first.csv_safe else ""),
         bounds=bounds_example(manifest),
         query=_first_query(first.tables[0]),

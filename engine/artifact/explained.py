@@ -17,7 +17,11 @@ from typing import Any, TypeVar, cast
 from srsql.engine.artifact.format import (
     DUCKDB_FILE,
     HIERARCHIES,
+    ITEM_CELLS,
+    PAIR_CELLS,
     THRESHOLDS,
+    TREE,
+    UNIT_CELLS,
     AnyManifest,
     Attribute,
     Manifest,
@@ -99,6 +103,25 @@ UPPER_CASE = (
     "Unicode NFC\nand without those of the property Default_Ignorable_Code_Point).\n"
 )
 KEYS_ALONE = "Terms are told by their key, which is the same for all spellings of a term."
+COUNTS_TOLD = (
+    "No row shows a drug or a term. `{items}` and `{pairs}` tell how many cases of a stratum hold one "
+    "or two, and `{units}` how many there are; only cases that no earlier release has. Of one name, or "
+    "two names, the strata do not overlap: of a wider stratum the count is the sum of those within it "
+    "(`{tree}`). Every count is at least {k}. What is not told is 0, or any number up to the least told "
+    "count that it is part of, whatever the reason. An empty term stands for none of the told terms of "
+    "a column of which a case has one. PRR of every told pair, over all cases:"
+)
+COUNTS_QUERY = """
+    WITH u AS (SELECT sum(cases) AS n FROM $units),
+    i AS (SELECT attribute, term, sum(cases) AS n FROM $items GROUP BY ALL),
+    p AS (SELECT attribute, term, other_attribute, other_term, sum(cases) AS a
+          FROM $pairs GROUP BY ALL)
+    SELECT p.*, a / x.n / nullif((y.n - a) / (u.n - x.n), 0) AS prr
+    FROM p CROSS JOIN u
+    JOIN i AS x ON x.attribute = p.attribute AND x.term IS NOT DISTINCT FROM p.term
+    JOIN i AS y ON y.attribute = p.other_attribute AND y.term IS NOT DISTINCT FROM p.other_term
+    ORDER BY prr DESC
+"""
 LATEST_LINE = (
     "    WHERE t.quarter = (SELECT max(u.quarter) FROM $table AS u WHERE u.$case_id = t.$case_id)\n"
 )
@@ -227,6 +250,16 @@ def counting(manifest: AnyManifest) -> str:
         frame = KEYED_TERMS if first.term_key else COUNT_TERMS
         text += Template(frame).substitute(facts | by_term)
     return text
+
+
+def counts_told(part: Manifest) -> str:
+    """How counts of items are to be read, where no row shows any; else nothing."""
+    names = {"units": UNIT_CELLS, "items": ITEM_CELLS, "pairs": PAIR_CELLS}
+    if part.counted is None or not {*names.values()} <= {item.name for item in part.tables}:
+        return ""
+    text = COUNTS_TOLD.format(**names, tree=TREE, k=part.counted.k)
+    sources = {of: source(part.table(name)) for of, name in names.items()}
+    return f"\n{filled(text)}\n{Template(COUNTS_QUERY).substitute(sources)}"
 
 
 def _one_region(manifest: Manifest) -> bool:

@@ -108,6 +108,36 @@ TERM_TABLES = {
 }
 """Table of disassociated terms -> its first columns. Written down a second time, on purpose: what
 makes these tables (``terms``) says it, too, and an artifact is not judged by what made it."""
+TREE, UNIT_CELLS, ITEM_CELLS, PAIR_CELLS = "stratum", "case_count", "item_count", "pair_count"
+_TEXT, _DECIMAL = "VARCHAR", "DECIMAL(18, 6)"
+COUNT_TABLES: dict[str, dict[str, tuple[str, str]]] = {
+    TREE: {
+        "stratum": (_TEXT, "stratum"),
+        "parent": (_TEXT, "stratum"),
+        "column": (_TEXT, "cut"),
+        "value": (_TEXT, "cut"),
+        "low": (_DECIMAL, "cut"),
+        "below": (_DECIMAL, "cut"),
+        "inside": ("BIGINT", "cut"),
+    },
+    UNIT_CELLS: {"stratum": (_TEXT, "stratum"), "cases": ("BIGINT", "cases")},
+    ITEM_CELLS: {
+        "stratum": (_TEXT, "stratum"),
+        "attribute": (_TEXT, "counted column"),
+        "term": (_TEXT, "term"),
+        "cases": ("BIGINT", "cases"),
+    },
+    PAIR_CELLS: {
+        "stratum": (_TEXT, "stratum"),
+        "attribute": (_TEXT, "counted column"),
+        "term": (_TEXT, "term"),
+        "other_attribute": (_TEXT, "counted column"),
+        "other_term": (_TEXT, "term"),
+        "cases": ("BIGINT", "cases"),
+    },
+}
+"""Table of counts that stand in the place of items in rows -> its columns, with type and role.
+Written down a second time, on purpose, as are those of disassociated terms."""
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Attributed = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(/[a-z][a-z0-9_]*)?$")]
@@ -160,6 +190,10 @@ class Column(_Strict):
         "subrecord",
         "record",
         "term",
+        "stratum",
+        "cut",
+        "counted column",
+        "cases",
     ]
     attribute: Name | None = None
     """The quasi-identifier of a bound or a node."""
@@ -325,6 +359,34 @@ class QidSetClaim(_Strict):
     attributes: tuple[Name, ...] = Field(min_length=1)
 
 
+class CutClaim(_Strict):
+    """What a stratum asks of the region of a case, and its sibling denies."""
+
+    attribute: Name
+    """A quasi-identifier."""
+    value: Line | None = None
+    """Of a category: a node of its hierarchy."""
+    low: Decimal | None = None
+    """Of a number: the least value within; None: there is none."""
+    below: Decimal | None = None
+    """The least value above; None: there is none."""
+
+
+class CountsClaim(_Strict):
+    """What is claimed of counts that tell items by strata, in the place of rows."""
+
+    k: Annotated[int, Field(ge=2, lt=2**31, strict=True)]
+    """Cases of a count, at least."""
+    attributes: tuple[Name, ...] = Field(min_length=1)
+    """The columns of which values are counted."""
+    sensitive: tuple[Name, ...]
+    """Those of them whose values have thresholds."""
+    pairs: tuple[tuple[Name, Name], ...]
+    """The columns of which values are counted together."""
+    cuts: tuple[CutClaim, ...]
+    """From them follows the tree of strata (table ``stratum``)."""
+
+
 class Manifest(_Strict):
     """``manifest.json``: everything that is claimed of the artifact."""
 
@@ -373,6 +435,8 @@ class Manifest(_Strict):
     """Columns that were made from others; None: there are none."""
     qid_sets: tuple[QidSetClaim, ...] | None = None
     """Sets of quasi-identifiers that are protected each by itself; None: all are together."""
+    counted: CountsClaim | None = None
+    """Counts tell the items of cases, and no row shows any; None: rows show them, or clusters."""
     files: dict[FileName, Digest]
     """SHA-256 of every file but this one and ``SHA256SUMS``."""
 
@@ -382,7 +446,7 @@ class Manifest(_Strict):
         values: dict[str, Any] = told(self)
         unused = {
             name
-            for name in ("stated", "shown", "unprotected", "derived", "qid_sets")
+            for name in ("stated", "shown", "unprotected", "derived", "qid_sets", "counted")
             if values[name] is None
         }
         unused |= set() if self.csv_safe else {"csv_safe"}

@@ -54,6 +54,36 @@ BY_SETS = (
     "defended against. {guarantee}"
 )
 """What the guarantee of a release says that protects several sets."""
+COUNTS_CLAIM = (
+    "For a table release whose units stand in no other table: (a) every told count, and every "
+    "difference of told counts of one key, is 0 or at least k, and no published row has a region "
+    "and an item; (b) for sensitive s with θ_s < 1, x an item or nothing, and S where n(S,x) is "
+    "told: some data set that agrees with the told cells of nothing, x, s and {x,s}, and that "
+    "would have been published in this way, has at most θ_s of the holders of x in S holding s; "
+    "(c) for two known items at one node the same, over keys within {x,y,s}; (d) periods count "
+    "different units, so that this holds for all of them together. Not claimed: probabilities, "
+    "θ = 1, attributes without θ as targets, absent items, the joint use of cells of further items "
+    "(measured), audiences who add other data."
+)
+"""SPEC section 19, word for word; ``sql_macros/terms/count_tables.sql`` has the proof of (a) to
+(c). Of (d): a unit is counted in its first release alone, so that the unknowns of two periods are
+disjoint, and what fits the tables of both is whatever fits each of them."""
+BY_COUNTS = (
+    "Rows of cases show their region, and no drug or term. At least {k} distinct cases {remain}. "
+    "{claim}"
+)
+"""What the guarantee of a release says whose items counts tell, in the place of its model's."""
+
+
+def promise_by_counts(model: GroupingModel) -> str:
+    """The guarantee of a release of a model where counts tell the items of cases."""
+    attacks = ", ".join(model.defended_attacks)
+    remain = (
+        f"remain for any patient after every exclusion by attacks {attacks} on this series"
+        if attacks
+        else "share every published region of this release"
+    )
+    return BY_COUNTS.format(k=model.k, remain=remain, claim=COUNTS_CLAIM)
 
 
 def promise_by(unit: str, guarantee: str) -> str:

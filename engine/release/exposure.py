@@ -81,6 +81,15 @@ def unpublishable(warehouse: Warehouse, release_id: int) -> str:
     return ""
 
 
+def unshared(warehouse: Warehouse, release_id: int) -> str:
+    """Why neither a public file nor an export may have a release, as ``unpublishable`` says it;
+    artifacts may hold what they do not know."""
+    if refused := unpublishable(warehouse, release_id):
+        return refused
+    refused = catalog_shape(warehouse, release_id).unsplit
+    return f"has {refused}" if refused else ""
+
+
 def look_at(warehouse: Warehouse, dataset: Dataset, release_id: int) -> Exposure:
     """Compare a release with the others of its quarter, and with the version before it.
 

@@ -113,9 +113,8 @@ class Counts(Shape):
         "counts that are wrong is withdrawn as a whole"
     )
 
-    unpublishable: ClassVar[str] = (
-        "whose counts 'srsql verify' cannot check yet: read them in the warehouse, or publish a "
-        "series with rows"
+    unsplit: ClassVar[str] = (
+        "counts, which neither a public file nor an export holds: publish an artifact"
     )
 
     def shown(self, dataset: Dataset, model: str) -> Dataset:

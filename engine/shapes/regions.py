@@ -121,7 +121,9 @@ class Shape:
     uncorrectable: ClassVar[str] = ""
     """Why nobody can be taken out of a release; empty: somebody may."""
     unpublishable: ClassVar[str] = ""
-    """Why no release may leave the house; empty: it may."""
+    """Why no artifact may have such a release; empty: they may."""
+    unsplit: ClassVar[str] = ""
+    """Why no release stands in a public file beside the warehouse; empty: it may."""
     beside_region: ClassVar[tuple[str, ...]] = ()
     """Columns of the report table that show numbers of the release's own making."""
     shows_cases: ClassVar[bool] = True

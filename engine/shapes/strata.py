@@ -230,7 +230,7 @@ def _lies_within(dataset: Dataset, cut: Cut, alias: str) -> exp.Expr:
 
 
 def published_cuts(warehouse: Warehouse, schema: str) -> tuple[Cut, ...]:
-    """The cuts of the strata that a release publishes.
+    """The cuts of the strata that a release publishes, those of one quasi-identifier together.
 
     Args:
         warehouse: may be read-only.
@@ -238,5 +238,6 @@ def published_cuts(warehouse: Warehouse, schema: str) -> tuple[Cut, ...]:
     """
     shown = [column(name, "s") for name in ("column", "value", "low", "below")]
     rows = exp.select(*shown).from_(table(schema, STRATUM, alias="s"))
-    found = warehouse.rows(rows.where("s.inside").sql("duckdb"))
-    return tuple(dict.fromkeys(Cut(*row) for row in found))
+    found = [Cut(*row) for row in warehouse.rows(rows.where("s.inside").sql("duckdb"))]
+    places = {qid: place for place, qid in enumerate(dict.fromkeys(cut.qid for cut in found))}
+    return tuple(sorted(dict.fromkeys(found), key=lambda cut: places[cut.qid]))

@@ -29,7 +29,7 @@ from srsql.engine.catalog.datasets import registered_dataset
 from srsql.engine.catalog.public_database import PublicSeries, fill_releases, rows_of
 from srsql.engine.catalog.series import IMPORTED, MAIN, ORIGINAL, Series, find_series
 from srsql.engine.errors import BusyError, WarehouseError, one_line
-from srsql.engine.release.exposure import unpublishable
+from srsql.engine.release.exposure import unshared
 from srsql.engine.release.series import refresh_series_views
 from srsql.engine.shapes import series_dataset
 from srsql.engine.steward.public_catalog import TOPIC, Shown, copy_facts, lay_out
@@ -266,7 +266,7 @@ def _publishable(warehouse: Warehouse, dataset: Dataset, series: str) -> Series:
     for release_id, quarter, *_ in warehouse.rows(
         query(TOPIC, "shown"), {"dataset": dataset.name, "series": series}
     ):
-        if refused := unpublishable(warehouse, release_id):
+        if refused := unshared(warehouse, release_id):
             raise WarehouseError(f"series {series!r} is not split: {quarter} {refused}")
     return found
 
@@ -397,7 +397,7 @@ def _shown(warehouse: Warehouse, listed: _Listed) -> list[Shown]:
     rows = [
         row
         for row in warehouse.rows(query(TOPIC, "shown"), _names(listed))
-        if not unpublishable(warehouse, row[0])
+        if not unshared(warehouse, row[0])
     ]
     return [
         Shown(release_id, quarter, model, schema, number)

@@ -1,6 +1,7 @@
 """What is asked of count tables (``--terms tables``), and how they are made of released cases.
 
-The rules, the claim and its proof stand in ``sql_macros/terms/count_tables.sql``.
+The rules, the claim (``COUNTS_CLAIM`` of ``models/base.py``) and its proof stand in
+``sql_macros/terms/count_tables.sql``.
 """
 
 from __future__ import annotations
@@ -54,20 +55,6 @@ TOPIC = "terms/count_tables"
 MOST = 1_000_000
 BY_FREQUENCY = Fraction(1, 5)
 """The least threshold that the policy ``frequency`` gives (Lin 2016)."""
-CLAIM = (
-    "For a table release whose units stand in no other table: (a) every told count, and every "
-    "difference of told counts of one key, is 0 or at least k, and no published row has a region "
-    "and an item; (b) for sensitive s with θ_s < 1, x an item or nothing, and S where n(S,x) is "
-    "told: some data set that agrees with the told cells of nothing, x, s and {x,s}, and that "
-    "would have been published in this way, has at most θ_s of the holders of x in S holding s; "
-    "(c) for two known items at one node the same, over keys within {x,y,s}; (d) periods count "
-    "different units, so that this holds for all of them together. Not claimed: probabilities, "
-    "θ = 1, attributes without θ as targets, absent items, the joint use of cells of further items "
-    "(measured), audiences who add other data."
-)
-"""SPEC section 19, word for word; ``sql_macros/terms/count_tables.sql`` has the proof of (a) to
-(c). Of (d): a unit is counted in its first release alone, so that the unknowns of two periods are
-disjoint, and what fits the tables of both is whatever fits each of them."""
 
 
 @dataclass(frozen=True)
@@ -313,14 +300,22 @@ def _items(release: Release, source: Source) -> exp.Query:
     return rows.where(role.isin(*map(exp.Literal.string, source.suspects)))
 
 
-def build_counts(release: Release) -> list[Built]:
-    """Fill one table per released view in the schema ``STORE``."""
-    built = []
+def count_queries() -> dict[str, exp.Query]:
+    """Table of counts -> what fills it: strata from the root on, cells in the order of columns."""
+    found: dict[str, exp.Query] = {}
     for name, columns in COUNTS.items():
         rows = exp.select(*[column(shown, "t") for shown in columns])
         rows = rows.from_(temporary(source_of(name), alias="t"))
         if name != STRATUM:
             rows = rows.order_by(*[column(shown, "t") for shown in columns])
+        found[name] = rows
+    return found
+
+
+def build_counts(release: Release) -> list[Built]:
+    """Fill one table per released view in the schema ``STORE``."""
+    built = []
+    for name, rows in count_queries().items():
         store = store_of(release.release_id, name)
         release.warehouse.run(create(table(STORE, store), rows))
         built.append(Built(name, store, rows))

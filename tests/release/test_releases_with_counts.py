@@ -10,11 +10,11 @@ import pytest
 from support.released import content, rows
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.errors import CheckFailedError, PublishError, SrsqlError, WarehouseError
+from srsql.engine.errors import CheckFailedError, SrsqlError, WarehouseError
 from srsql.engine.extras.synth import quarter_range, synthesize
 from srsql.engine.shapes.strata import Cut, parse_cuts, strata
 from srsql.engine.store.warehouse import Warehouse
-from srsql.engine.terms.count_tables import CLAIM
+from srsql.engine.models.base import COUNTS_CLAIM
 
 pytestmark = pytest.mark.slow
 
@@ -146,7 +146,7 @@ def test_the_manifest_says_the_claim_word_for_word_and_lists_told_thresholds_alo
     released: Engine,
 ) -> None:
     (manifest,) = rows(released.con, f"SELECT * FROM release_{Q1.lower()}.manifest")
-    assert CLAIM in manifest["guarantee"]
+    assert COUNTS_CLAIM in manifest["guarantee"]
     assert (manifest["table_k"], manifest["table_items"]) == (3, "drugname, indi_pt, pt")
     assert manifest["table_pairs"] == "drugname x indi_pt, drugname x pt"
     terms = {term for key in told(released, Q1) for _, term in key}
@@ -210,9 +210,7 @@ def test_a_maker_that_counts_old_cases_again_is_caught(
         engine.release.make(Q2, **OPTIONS)
 
 
-def test_told_tables_are_not_made_twice_nor_revised_nor_published(
-    released: Engine, tmp_path: Path
-) -> None:
+def test_told_tables_are_not_made_twice_nor_revised(released: Engine) -> None:
     again = OPTIONS | {"series": "again"}
     with pytest.raises(SrsqlError, match="are counted in the tables of 2011Q1 in series 'main'"):
         released.release.make(Q1, **again)
@@ -220,8 +218,6 @@ def test_told_tables_are_not_made_twice_nor_revised_nor_published(
     assert made.rows["case_count"]
     with pytest.raises(SrsqlError, match="counts that are out are never revised"):
         released.release.make(Q2, **OPTIONS | {"model": "ms", "series": "m"}, supersede=True)
-    with pytest.raises(PublishError, match="cannot check yet"):
-        released.artifact.publish(Q1, tmp_path / "out")
     (case,) = released.sql("SELECT case_id FROM srsql.member LIMIT 1")[0]
     before = told(released, Q1)
     released.steward.forget([case], reason="asked for")
@@ -229,9 +225,9 @@ def test_told_tables_are_not_made_twice_nor_revised_nor_published(
 
 
 def test_counts_stand_in_no_public_file(engine: Engine, tmp_path: Path) -> None:
-    """As they are in no artifact: nobody could check them there."""
+    """Its catalog has no place for them; artifacts have."""
     engine.release.make(Q1, **OPTIONS)
-    with pytest.raises(WarehouseError, match="has 2011Q1, whose counts 'srsql verify' cannot"):
+    with pytest.raises(WarehouseError, match="has 2011Q1, whose counts a public file"):
         engine.steward.split(tmp_path / "public.duckdb")
     assert not (tmp_path / "public.duckdb").exists()
     assert engine.steward.split() == []

@@ -36,6 +36,46 @@ RUN = """
 """
 
 
+ASK = """
+  const asked = JSON.parse(process.env.QUESTION);
+  if (asked) setTimeout(async function again() {
+    if (!globalThis.wasOpened) return setTimeout(again, 20);
+    await handler({data: {ask: asked}});
+  }, 20);
+}
+"""
+
+
+def answered_in_node(scratch: Path, folder: Path, question: dict[str, Any]) -> dict[str, Any]:
+    """What the page answers to a question about an artifact.
+
+    Args:
+        scratch: where the script is written.
+        folder: of the artifact.
+        question: as the page sends it to its work.
+    """
+    run = RUN.replace(
+        'if (!("progress" in told)) process.stdout.write(JSON.stringify(told));',
+        'if ("opened" in told) globalThis.wasOpened = true;\n'
+        '    else if (!("progress" in told)) process.stdout.write(JSON.stringify(told));',
+    )
+    found = re.search(
+        r'<script type="text/plain" id="work">(.*?)</script>', verifier_page(None), re.DOTALL
+    )
+    assert found is not None
+    assert NODE is not None
+    (scratch / "work.js").write_text(found[1], encoding="utf-8")
+    asked = {"ranges": [], "nodes": [], "terms": [], "group": None, "most": 50, "quarter": "",
+             "ratio": False, "withheld": False} | question  # fmt: skip
+    done = subprocess.run(
+        [NODE, "-e", run.rstrip()[:-1] + ASK, str(scratch / "work.js"), str(folder)],
+        capture_output=True, text=True, check=True, timeout=300,
+        env={**os.environ, "QUESTION": json.dumps(asked)},
+    )  # fmt: skip
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
 def opened_in_node(
     scratch: Path, *folders: Path, parquet_reader: Path | None = None
 ) -> dict[str, Any]:

@@ -48,6 +48,7 @@ from srsql.engine.artifact.publish.manifest import (
 from srsql.engine.artifact.publish.tables import (
     Plan,
     memory_limit,
+    plan_counts,
     plan_tables,
     plan_terms,
     prove,
@@ -377,6 +378,7 @@ def _plans(
     if released_terms(warehouse, release.release_id):
         grouped = dataset.rows and not dataset.cluster_columns
         plans += plan_terms(dataset, release.schema, grouped=grouped)
+    plans += plan_counts(dataset, release.schema) if dataset.counted else []
     prove(warehouse, dataset, release, plans)
     if key is not None and dataset.rows:
         shown, _ = release_facts(warehouse, dataset, release)

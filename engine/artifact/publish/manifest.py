@@ -35,6 +35,8 @@ from srsql.engine.artifact.format import (
     AnyManifest,
     Attribute,
     Counts,
+    CountsClaim,
+    CutClaim,
     Manifest,
     QidSetClaim,
     QuarterManifest,
@@ -55,6 +57,7 @@ from srsql.engine.errors import PublishError, printable
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import Format
 from srsql.engine.shapes import shape_of
+from srsql.engine.shapes.strata import published_cuts
 from srsql.engine.store import doors
 from srsql.engine.store.statements import query, table
 from srsql.engine.store.warehouse import Warehouse
@@ -392,7 +395,29 @@ def _claims(
         derived=derived_claims(dataset) or None,
         qid_sets=tuple(QidSetClaim(name=s.name, attributes=s.qids) for s in dataset.qid_set)
         or None,
+        counted=_counts_claim(warehouse, dataset, release, facts) if dataset.counted else None,
         files={},
+    )
+
+
+def _counts_claim(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    release: PublishableRelease,
+    facts: Mapping[str, Any],
+) -> CountsClaim:
+    """What is claimed of counts, from the facts of the release and its strata."""
+    attributes = tuple(str(facts["table_items"]).split(", "))
+    pairs = [pair.split(" x ") for pair in str(facts["table_pairs"]).split(", ") if pair]
+    return CountsClaim(
+        k=facts["table_k"],
+        attributes=attributes,
+        sensitive=tuple(a.column for a in dataset.sensitive if a.column in attributes),
+        pairs=tuple((one, other) for one, other in pairs),
+        cuts=tuple(
+            CutClaim(attribute=cut.qid, value=cut.value, low=cut.low, below=cut.below)
+            for cut in published_cuts(warehouse, release.schema)
+        ),
     )
 
 

@@ -29,10 +29,12 @@ from srsql.engine.artifact.described import (
     union_view,
 )
 from srsql.engine.artifact.format import (
+    COUNT_TABLES,
     DUCKDB_FILE,
     LONGEST,
     LONGEST_TERM,
     QUARTER,
+    TREE,
     Column,
     Manifest,
     ShownCases,
@@ -66,6 +68,7 @@ from srsql.engine.store.statements import (
 )
 from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.baskets import term_queries
+from srsql.engine.terms.count_tables import count_queries
 from srsql.schemas import Dataset, Qid
 from srsql.schemas.roles import Table as DatasetTable
 
@@ -141,6 +144,36 @@ def plan_terms(dataset: Dataset, schema: str, *, grouped: bool) -> list[Plan]:
     return plans
 
 
+def plan_counts(dataset: Dataset, schema: str) -> list[Plan]:
+    """The counts that tell items in the place of rows, which have no ids.
+
+    Args:
+        dataset: for the length of terms.
+        schema: of the release's views.
+    """
+    most = dataset.longest_term
+    longer = {"max_length": most} if most != LONGEST_TERM else {}
+    plans = []
+    for name, shown in COUNT_TABLES.items():
+        columns = tuple(
+            Column.model_validate(
+                {"name": of, "type": kind, "role": role, **(longer if role == "term" else {})}
+            )
+            for of, (kind, role) in shown.items()
+        )
+        read = exp.select(
+            *[
+                exp.cast(column(c.name, "t"), c.type, dialect="duckdb").as_(c.name, quoted=True)
+                for c in columns
+            ]
+        ).from_(table(schema, name, alias="t"))
+        ordered = exp.select(*[column(c.name, "q") for c in columns]).from_(read.subquery("q"))
+        if name != TREE:  # a scan keeps the order of the tree
+            ordered = ordered.order_by(*[column(c.name, "q") for c in columns])
+        plans.append(Plan(name, columns, ordered))
+    return plans
+
+
 def prove(
     warehouse: Warehouse, dataset: Dataset, release: PublishableRelease, plans: list[Plan]
 ) -> None:
@@ -171,6 +204,11 @@ def prove(
             dataset, grouped=dataset.rows and not dataset.cluster_columns
         ).items()
         if any(plan.name == name for plan in plans) and name not in names
+    ]
+    built += [
+        Built(name, f"release_{release.release_id}_{name}", query)
+        for name, query in count_queries().items()
+        if dataset.counted
     ]
     check_lineage(warehouse, dataset, release.schema, built)
     for plan in plans:

@@ -14,6 +14,7 @@ from srsql.engine.artifact.described import described_files
 from srsql.engine.artifact.documents import counts_sql, dictionary_csv, range_readme, readme
 from srsql.engine.artifact.format import (
     CATALOGUED,
+    COUNT_TABLES,
     COUNTS,
     DICTIONARY,
     DUCKDB_FILE,
@@ -33,7 +34,13 @@ from srsql.engine.artifact.verify.published_rows import published_rows
 from srsql.engine.catalog.series import IDS
 from srsql.engine.errors import ReleaseError
 from srsql.engine.models import MODELS
-from srsql.engine.models.base import BY_SETS, SUPPRESSES, GroupingModel, promise_by
+from srsql.engine.models.base import (
+    BY_SETS,
+    SUPPRESSES,
+    GroupingModel,
+    promise_by,
+    promise_by_counts,
+)
 from srsql.engine.store import doors
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.schemas.outside import OutsideError, read_bytes
@@ -56,6 +63,8 @@ PERSONS_AT = {0.9: "k_by_persons_90_percent", 0.99: "k_by_persons_99_percent"}
 """Match probability -> the parameter that tells how many persons every region has, up to k."""
 LEAST_MATCH = 0.5
 """Pairs below are not kept, so that persons below are not counted."""
+OF_COUNTED_ROWS = {"report id", "case id", "period", "lower bound", "upper bound", "node"}
+"""Roles of the columns that rows of cases have where counts tell their items."""
 _FRACTION = re.compile(r"[0-9]{1,18}(/[0-9]{0,17}[1-9][0-9]{0,17})?")
 Trees = dict[str, list[tuple[str, str]]]
 """Attribute -> its rows (node, parent), as they stand in the file."""
@@ -68,6 +77,9 @@ def shape_faults(manifest: Manifest) -> list[str]:
     reports = manifest.report_table
     if reports is None and not (of_terms and of_terms == set(names)):
         return [f"{MANIFEST}: there is no report table, nor the tables of terms alone"]
+    due = {reports, *COUNT_TABLES}
+    if manifest.counted is not None and (manifest.terms or set(names) != due):
+        return [f"{MANIFEST}: the tables are not those of cases and counts alone"]
     if len(set(names)) < len(names) or (reports is not None and reports not in names):
         return [f"{MANIFEST}: the tables are not each there once, the report table among them"]
     faults = [fault for table in manifest.tables for fault in _table_faults(manifest, table)]
@@ -94,9 +106,16 @@ def _table_faults(manifest: Manifest, table: Table) -> Iterator[str]:
         first = TERM_TABLES[table.name]
         if columns[: len(first)] != first or any(ids):
             yield f"{MANIFEST}: table {table.name} has not the columns of terms"
+    elif manifest.counted is not None and table.name in COUNT_TABLES:
+        shown = {c.name: (c.type, c.role) for c in table.columns}
+        if list(shown.items()) != list(COUNT_TABLES[table.name].items()):
+            yield f"{MANIFEST}: table {table.name} has not the columns of counts"
     elif ids[0] != 1 or ids[1] > 1:
         yield f"{MANIFEST}: table {table.name} has not one report id"
     rows = published_rows(manifest)
+    if manifest.counted is not None and set(roles) - OF_COUNTED_ROWS:
+        if table.name == manifest.report_table:
+            yield f"{MANIFEST}: table {table.name} has more than ids, a period and regions"
     due = rows.cluster_columns if table.name == manifest.report_table else 0
     if due and roles.count("cluster") != due:
         yield f"{MANIFEST}: table {table.name} has not one cluster"
@@ -135,7 +154,8 @@ def range_faults(manifest: RangeManifest) -> list[str]:
 
 def _shape(part: Manifest) -> tuple[object, ...]:
     tables = [(item.name, item.file, item.columns) for item in part.tables]
-    return tables, part.report_table, part.terms is None, part.attributes, part.case_ids
+    apart = part.terms is None, part.counted
+    return tables, part.report_table, apart, part.attributes, part.case_ids
 
 
 def claim_faults(manifest: Manifest) -> list[str]:
@@ -273,6 +293,12 @@ def _extensions(
             lambda told: BY_SETS.format(sets=sets_text(manifest), guarantee=told),
             "qid sets" in model.extensions,
             f"several sets are protected, and {model.name} keeps none by itself",
+        ),
+        (
+            manifest.counted is not None,
+            lambda _: promise_by_counts(model),
+            model.guaranteed_bounds == {"k", "theta"} and model.symptoms_limit is None,
+            f"counts tell items, and the rows of {model.name} do not keep k by regions alone",
         ),
     )
     return ((told, possible, fault) for claimed, told, possible, fault in known if claimed)

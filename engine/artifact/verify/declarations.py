@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from srsql.engine.artifact.format import (
+    COUNT_TABLES,
     LONGEST,
     MANIFEST,
     TERM_TABLES,
@@ -142,6 +143,7 @@ def _table_faults(manifest: Manifest, dataset: Dataset) -> Iterator[str]:
         table.name: {c.name: (c.type, c.role, c.attribute) for c in table.columns}
         for table in manifest.tables
         if not (manifest.terms and table.name in TERM_TABLES)
+        and not (manifest.counted and table.name in COUNT_TABLES)
     }
     for name in sorted(due.keys() | found.keys()):
         if name not in due or name not in found:

@@ -28,13 +28,16 @@ class PublishedRows:
     cluster_columns: int = 0
     """Columns of the report table that name the cluster of a case, where whole rows are apart."""
     unproved: frozenset[str] = frozenset()
-    """Checks of rows that are not claimed of them: what they prove is proved of clusters."""
+    """Checks of rows that are not claimed of them: what they prove is proved of clusters, or of
+    counts."""
     growing: tuple[str, ...] = ("below_k_percent", "one_candidate_percent")
     """Shares of cases that grow with the number of items that an attacker knows."""
 
     def shown(self, dataset: Dataset) -> Dataset:
         """The dataset without the rows of what is told apart from them."""
         claim = self.manifest.terms
+        if self.manifest.counted is not None:
+            return dataset.with_counts()
         if claim is None:
             return dataset
         apart = self.of_clusters(lambda: claim.attributes, lambda: None)
@@ -65,6 +68,10 @@ class PublishedRows:
 def published_rows(manifest: Manifest) -> PublishedRows:
     """How the rows of an artifact of one quarter tell the truth."""
     rows, claim = frozenset({manifest.report_table}), manifest.terms
+    if manifest.counted is not None:
+        return PublishedRows(
+            manifest, rows, unproved=frozenset({"theta", "thresholds"}), growing=()
+        )
     if claim is None:
         return PublishedRows(manifest, rows)
     if claim.cases is None:

@@ -17,8 +17,10 @@ from srsql.engine.catalog.series import ORIGINAL
 from srsql.engine.store.statements import column, query, temporary, union_all, with_rows
 
 TOPIC = "artifact/texts"
-NOT_SEARCHED = ("report id", "case id", "period", "node", "serial number")
-"""Roles of columns in which no id is searched: periods and nodes have declared names, serial
+NOT_SEARCHED = (
+    "report id", "case id", "period", "node", "serial number", "stratum", "cut", "counted column",
+)  # fmt: skip
+"""Roles of columns in which no id is searched: periods, nodes and strata have declared names, serial
 numbers count within a report, and an id column holds its own."""
 _ID = r"[\p{L}\p{N}](?s:.*[\p{L}\p{N}])?"
 

@@ -134,12 +134,14 @@ def figures_not_shown(manifest: Manifest, shown: set[str]) -> list[str]:
 
 
 def _grown_faults(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> tuple[list[str], set[str]]:
-    """The k of groups follows from the least threshold of a released value (Lin 2016)."""
+    """The k of groups follows from the least threshold of a released value (Lin 2016); where rows
+    show none, groups keep k alone."""
     model = model_of(manifest)
     if isinstance(model, str) or model.claims or not written_here(manifest):
         return [], set()
     ((need,),) = con.execute(query("artifact/row_checks", "least_group")).fetchall()
-    due, told = max(manifest.k, need or 0), manifest.parameters.get(GROWN)
+    grown = 0 if manifest.counted is not None else need or 0
+    due, told = max(manifest.k, grown), manifest.parameters.get(GROWN)
     if told == due:
         return [], {GROWN}
     return [f"{GROWN} is {told!r}, by the thresholds it is {due}"], {GROWN}

@@ -33,6 +33,12 @@ CHECKS = {
     "thresholds": "thresholds are given of released values only, each once, as the parameters say",
     "term keys": "beside every term stands the key of its spelling, by which terms are compared",
     "terms": "terms that are told apart are k^m-anonymous in every chunk, in clusters of k",
+    "strata": "the strata of counts follow from the cuts that the manifest tells",
+    "told units": "cases by stratum are those of the rows",
+    "told counts": "no count is below k, told twice, of other columns, or of a stratum within another",
+    "told shares": "no count is more of what it is part of than its threshold and k allow (rule R2)",
+    "ways out": "told items leave data sets in which thresholds hold (rules G1 and G2)",
+    "bridges": "no two known items force a third one on more than its threshold allows (rule G3)",
     "sets": "each quasi-identifier is in a protected set, and what all sets single out is as told",
     "derived": "what is claimed of derived columns follows from their rules, and rows show no more",
     "declaration": "roles, domains and hierarchies are the dataset's, where it ships with srsql",
@@ -43,6 +49,7 @@ CHECKS = {
     "new k": "at least k cases of every region are in no earlier release",
     "new theta": "thresholds hold among the cases that are in no earlier release",
     "cover": "a later region of a case covers its first one",
+    "new units": "counts of a quarter are of the cases that no earlier release has (rule R6)",
     "stay k": "who of a region is in the next quarter, who is not, and who came together from a "
     "region of the quarter before, are none or have k who were new",
     "stay theta": "thresholds hold among each of these, by those who were new",
@@ -158,6 +165,7 @@ SHOWN_FIGURES = frozenset(
         "term_key",
         "released_cases",
         "released_reports",
+        "table_k",
         "union_below_k_percent",
         "union_one_candidate_percent",
     }

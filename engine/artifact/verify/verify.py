@@ -40,6 +40,12 @@ from srsql.engine.artifact.verify.contradictions import (
     document_faults,
     same_bytes,
 )
+from srsql.engine.artifact.verify.count_tables import (
+    COUNT_CHECKS,
+    check_counts,
+    counted_faults,
+    new_units_check,
+)
 from srsql.engine.artifact.verify.declarations import (
     declaration_faults,
     declaration_not_shown,
@@ -48,7 +54,7 @@ from srsql.engine.artifact.verify.declarations import (
 )
 from srsql.engine.artifact.verify.derivations import derived_check
 from srsql.engine.artifact.verify.files import check_files, read_hierarchies, read_thresholds
-from srsql.engine.artifact.verify.frequency import policy_verdict, ranking
+from srsql.engine.artifact.verify.frequency import RankedValue, policy_verdict, ranking
 from srsql.engine.artifact.verify.published_rows import published_rows
 from srsql.engine.artifact.verify.qid_sets import keep_set_regions, new_cases_by_set, sets_check
 from srsql.engine.artifact.verify.reading import (
@@ -190,6 +196,8 @@ def verify(
                 for m in strangers
             ]
             cannot += anew
+            of_units, open_units = new_units_check(read, memory_limit)
+            checks, cannot = checks + of_units, cannot + open_units
         cannot += [NEW_IDS.format(quarter=m.quarter) for _, m in read[1:] if ids_join(m)]
         cannot += [
             MODEL_WITHOUT_JOINS.format(quarter=m.quarter, model=m.model)
@@ -271,7 +279,9 @@ def _verify_part(
     ``beside``: the checks of the whole artifact, that of what its files hold last.
     """
     objects, due = beside[-1], _OF_ROWS + ((TERM_KEYS,) if manifest.term_key else ())
-    claims = Check("manifest", [*claim_faults(manifest), *consistency_faults(manifest)], 1)
+    due += COUNT_CHECKS if manifest.counted else ()
+    told = [*claim_faults(manifest), *counted_faults(manifest), *consistency_faults(manifest)]
+    claims = Check("manifest", told, 1)
     found, complete = ([objects], False) if objects.faults else load(con, folder, manifest)
     checks = [claims, *found]
     if not complete:
@@ -292,7 +302,9 @@ def _verify_part(
         made = derived_check(con, manifest, trees)
         checks += [each for each in (made, sets_check(con, manifest)) if each]
         unproved = figures_not_shown(manifest, follow)
-        unproved += _check_claims(con, folder, manifest, trees, checks)
+        of_counts, values, open_counts = check_counts(con, folder, manifest, trees)
+        checks += of_counts
+        unproved += open_counts + _check_claims(con, manifest, trees, checks, values)
         if accepted:
             unproved.append(NUMBERS_IN_TEXTS.format(quarter=manifest.quarter, ids=accepted))
     except (ValueError, duckdb.Error) as error:
@@ -309,12 +321,15 @@ def _verify_part(
 
 def _check_claims(
     con: duckdb.DuckDBPyConnection,
-    folder: Path,
     manifest: Manifest,
     trees: Trees,
     checks: list[Check],
+    counted: Sequence[RankedValue],
 ) -> list[str]:
-    """Add the checks of what the manifest says was declared; return what is left unproved."""
+    """Add the checks of what the manifest says was declared; return what is left unproved.
+
+    ``counted``: the values with thresholds that counts tell.
+    """
     unproved = (
         [INVISIBLE_CHARACTERS.format(quarter=manifest.quarter)]
         if manifest.artifact_version == 1
@@ -330,6 +345,7 @@ def _check_claims(
     unproved += declaration_not_shown(manifest)
     if manifest.report_table is not None:
         values, spellings = ranking(con, keyed=bool(manifest.term_key))
+        values = [*values, *counted]
         faults, unknown = policy_verdict(manifest, values, spellings)
         checks.append(Check("policy", faults, len(values)))
         unproved += unknown

@@ -28,7 +28,7 @@ from srsql.engine.catalog.datasets import term_keys
 from srsql.engine.catalog.releases import staleness
 from srsql.engine.errors import SignalError
 from srsql.engine.parameters import Form
-from srsql.engine.release.exposure import Consent, links_handed_on, unpublishable
+from srsql.engine.release.exposure import Consent, links_handed_on, unshared
 from srsql.engine.signals.asked import Asked, ask
 from srsql.engine.signals.cases import RELEASED, Scope, load_wanted, side_table
 from srsql.engine.signals.counted import Exported, ExportedFile, counted
@@ -234,7 +234,7 @@ def _need_publishable(warehouse: Warehouse, scope: Scope) -> None:
         SignalError: a release is an experiment, or there to be compared with.
     """
     for quarter, release_id in scope.releases.items():
-        if refused := unpublishable(warehouse, release_id):
+        if refused := unshared(warehouse, release_id):
             raise SignalError(
                 f"{quarter} must not leave the house, and exports are made to be handed on: it "
                 f"{refused}"

@@ -24,7 +24,7 @@ from srsql.version import __version__
 
 _SOURCES = Path(__file__).parent / "page"
 WORK = (
-    "bytes.js", "terms.js", "rows.js", "manifest.js", "parquet.js", "checks.js",
+    "bytes.js", "terms.js", "rows.js", "count_tables.js", "manifest.js", "parquet.js", "checks.js",
     "row_checks.js", "figures.js", "texts.js", "series.js", "counts.js", "answers.js", "ratios.js",
     "worker.js",
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Counts tell the items of cases, and no row does (``--terms tables``, SPEC section 19).
 
-Why the claim (``terms.count_tables.CLAIM``) holds for a release:
+Why the claim (``COUNTS_CLAIM`` of ``models/base.py``) holds for a release:
 
 * (a) to (c): the rules R2, R3 and G1 to G3, by the proof in ``sql_macros/terms/count_tables.sql``.
   Strata are functions of published regions (R1), and counts are of released rows alone, so that
@@ -19,7 +19,7 @@ from collections.abc import Callable
 
 from srsql.engine import measures as of
 from srsql.engine.catalog.series import ORIGINAL, PER_QUARTER
-from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.base import GroupingModel, promise_by_counts
 from srsql.engine.release.features.feature import (
     Asked,
     Feature,
@@ -28,7 +28,7 @@ from srsql.engine.release.features.feature import (
     Refusal,
     Wanted,
 )
-from srsql.engine.terms.count_tables import CLAIM, TableParameters
+from srsql.engine.terms.count_tables import TableParameters
 from srsql.schemas import Dataset
 
 ASKED = "--terms tables"
@@ -76,17 +76,7 @@ def table_facts(
         tables: with what the dataset has by default.
         dataset: of the release.
     """
-    attacks = ", ".join(model.defended_attacks)
-    remain = (
-        f"remain for any patient after every exclusion by attacks {attacks} on this series"
-        if attacks
-        else "share every published region of this release"
-    )
-    return {
-        "guarantee": f"Rows of cases show their region, and no drug or term. At least {model.k} "
-        f"distinct cases {remain}. {CLAIM}",
-        **tables.facts(dataset),
-    }
+    return {"guarantee": promise_by_counts(model), **tables.facts(dataset)}
 
 
 COUNTS = Feature(

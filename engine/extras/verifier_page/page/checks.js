@@ -19,6 +19,11 @@ const CHECKS = new Map([
   ["theta", "no value is held by a larger share of a region's cases than its threshold"],
   ["thresholds", "thresholds are given of released values only, each once, as the parameters say"],
   ["term keys", "beside every term stands the key of its spelling, by which terms are compared"],
+  ["strata", "the strata of counts follow from the cuts that the manifest tells"],
+  ["told units", "cases by stratum are those of the rows"],
+  ["told counts", "no count is below k, told twice, of other columns, or of a stratum within another"],
+  ["told shares", "no count is more of what it is part of than its threshold and k allow"],
+  ["bridges", "no two known items force a third one on more than its threshold allows"],
   ["sets", "each quasi-identifier is in a protected set, and what all sets single out is as told"],
   ["declaration", "roles, domains and hierarchies are the dataset's, where it ships with srsql"],
   ["series", "the artifacts follow each other in one series, with ids that can be compared"],
@@ -33,7 +38,7 @@ const OF_SETS = "sets";
 /** The check of artifacts whose terms have keys. */
 const OF_KEYS = "term keys";
 const OF_ROWS = [...CHECKS.keys()].slice(2, -OF_SERIES.length)
-  .filter(name => name !== OF_SETS && name !== OF_KEYS);
+  .filter(name => name !== OF_SETS && name !== OF_KEYS && !OF_COUNTS.includes(name));
 /** Places that are named of each check. */
 const MOST_PLACES = 5;
 /** Reader's words for what no page can see, whatever the artifact. */
@@ -132,7 +137,7 @@ function checkManifest(artifact, digests) {
  * @typedef {Map<string, string>} Tree Node -> its parent; "": it is the root.
  * @typedef {{values: Map<string, [bigint, bigint]>, faults: string[], total: number}} Thresholds
  * @typedef {{part: Manifest, tables: Map<string, Rows>, thresholds: Thresholds,
- *   trees: Map<string, Tree>, cases: Cases}} Quarter One quarter with its rows.
+ *   trees: Map<string, Tree>, cases: Cases, counts?: CountTables}} Quarter One quarter with its rows.
  */
 
 /** The thresholds of one quarter, by their value as terms are compared.
@@ -253,6 +258,8 @@ function notClaimed(part) {
     .map(name => [name, `${model} does not claim it`]);
   if (known?.unit === "report") skipped.push(["one region", `${model} counts reports`]);
   if (wholeRows(part)) skipped.push(["thresholds", "items are told of clusters, not of rows"]);
+  if (part.counted) for (const name of ["theta", "thresholds"])
+    skipped.push([name, "no row shows an item: see told shares"]);
   return skipped;
 }
 
@@ -273,7 +280,7 @@ function checkDeclaration({part, trees}) {
   if (shipped.version !== part.dataset_version) for (const name of shipped.optional) roles.delete(name);
   const apart = (part.terms?.attributes ?? []).map(name => name.split("/")[0]);
   for (const table of part.tables) {
-    if (part.terms && TERM_TABLES.has(table.name)) continue;
+    if ((part.terms && TERM_TABLES.has(table.name)) || (part.counted && COUNT_TABLES.has(table.name))) continue;
     for (const column of table.columns) {
       const due = roles.get(`${table.name}.${column.name}`);
       check.total += 1;
@@ -289,7 +296,7 @@ function checkDeclaration({part, trees}) {
   const published = new Set(part.tables.flatMap(table =>
     table.columns.map(column => `${table.name}.${column.name}`)));
   for (const [name, role] of roles)
-    if (role === "sensitive" && part.report_table !== null && !wholeRows(part)
+    if (role === "sensitive" && part.report_table !== null && !wholeRows(part) && !part.counted
         && !published.has(name) && !apart.includes(name.split(".")[1]))
       check.add(() => `${name}, which is sensitive, is not published`);
   /** @param {Attribute} attribute */

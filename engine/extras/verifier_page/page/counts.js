@@ -24,6 +24,7 @@ const MOST_GROUPS = 1000;
  * @param {Manifest} part
  * @returns {Group[]} */
 function namedColumns(part) {
+  if (part.counted) return part.counted.attributes.map(column => ({table: "item_count", column}));
   const roles = ["sensitive", "quasi-sensitive", "published as it is", "derived"];
   return part.tables.flatMap(table => table.columns
     .filter(column => roles.includes(column.role) && column.type === "VARCHAR")
@@ -222,6 +223,7 @@ function matchingCases({tables}, asked, take) {
 function answer(quarters, question) {
   const refused = refusal(quarters);
   if (refused) throw new Fault(refused);
+  if (quarters[0].part.counted) return toldAnswer(quarters, question);
   needKnownTerms(quarters, question);
   /** @type {Map<string | null, Map<number, {certain: boolean, share: number}>>} */
   const groups = new Map(question.group ? [] : [[null, new Map()]]);
@@ -345,6 +347,8 @@ function withReleasedNames(quarters, question) {
  * @returns {string[]} */
 function suggestions(quarters, {table, column}, typed, most) {
   const found = /** @type {Set<string>} */ (new Set());
+  if (table === "item_count" && quarters[0]?.part.counted)
+    return toldSuggestions(quarters, column, typed, most);
   let wanted = "";
   for (const {tables} of quarters)
     for (const each of tables.get(table)?.columns ?? [])

@@ -5,7 +5,7 @@
 const PSEUDONYM_BITS = new Map([["pseudonym", 53n], ["per-quarter", 53n], ["pseudonym-60", 60n],
   ["key file", 60n]]);
 /** Figures that this page holds against the rows. */
-const COUNTED = new Set(["theta", "term_key", "union_below_k_percent", "union_one_candidate_percent"]);
+const COUNTED = new Set(["theta", "term_key", "table_k", "union_below_k_percent", "union_one_candidate_percent"]);
 /** The same, where there are rows of cases. */
 const COUNTED_IN_ROWS = new Set(["released_cases", "released_reports"]);
 const KNOWN_ITEMS = ["1_item", "2_items", "all_items"], OF_PARTS = 10000;
@@ -69,7 +69,7 @@ function groupedFault({part, thresholds}) {
   if (wholeRows(part) || part.report_table === null) return null;
   if (part.artifact_version < VERSION || !bounds.includes("k") || !bounds.includes("theta")) return null;
   let due = BigInt(part.k);
-  for (const [num, den] of thresholds.values.values()) {
+  for (const [num, den] of part.counted ? [] : thresholds.values.values()) {
     const need = num > 0n ? (den + num - 1n) / num : 0n;
     if (need > due) due = need;
   }

@@ -9,7 +9,7 @@ const LEFT_BY_SYSTEMS = [".DS_Store", "Thumbs.db", "desktop.ini"];
 const VERSION = 5, MOST_OF_MANIFEST = 2 ** 26;
 const ROLES = ["report id", "case id", "period", "lower bound", "upper bound", "node", "sensitive",
   "quasi-sensitive", "term key", "serial number", "published as it is", "derived", "cluster", "records",
-  "joint cluster", "chunk", "subrecord", "record", "term"];
+  "joint cluster", "chunk", "subrecord", "record", "term", "stratum", "cut", "counted column", "cases"];
 /** @type {Map<string, string[]>} Table of terms that are told apart -> its first columns. */
 const TERM_TABLES = new Map([
   ["clusters", ["cluster", "records"]], ["joint_clusters", ["joint", "cluster"]],
@@ -34,7 +34,8 @@ const TERM_TABLES = new Map([
  *     withheld_reports?: number | null},
  *   report_table: string | null, terms?: {attributes: string[], cases?: number | null} | null,
  *   attributes: Attribute[], tables: DeclaredTable[], csv_safe?: boolean,
- *   derived?: unknown, qid_sets?: {name: string, attributes: string[]}[] | null}} Manifest
+ *   derived?: unknown, qid_sets?: {name: string, attributes: string[]}[] | null,
+ *   counted?: CountsClaim | null}} Manifest
  * @typedef {{parts: Manifest[], several: boolean, files: Map<string, string>,
  *   ids: Map<string, Dictionary>}} Artifact
  */
@@ -131,6 +132,10 @@ const QUARTER = {
   "csv_safe?": FLAG, "stated?": UNREAD, "shown?": UNREAD,
   "derived?": UNREAD, "unprotected?": UNREAD,
   "qid_sets?": orNull(listOf(record({name: text(NAME), attributes: listOf(text(NAME), 1)}), 2)),
+  "counted?": orNull(record({k: whole(2, 2 ** 31), attributes: listOf(text(NAME), 1),
+    sensitive: listOf(text(NAME)), pairs: listOf(listOf(text(NAME), 2)),
+    cuts: listOf(record({attribute: text(NAME), "value?": orNull(ANY_TEXT), "low?": orNull(DECIMAL),
+      "below?": orNull(DECIMAL)}))})),
 };
 const ONE = record({...QUARTER, files: FILES});
 const SEVERAL = record({artifact_version: oneOf(3, 4, 5), software_version: ANY_TEXT,
@@ -233,7 +238,7 @@ function partFaults(artifact, part) {
     faults.push(`perturbed is ${part.perturbed}, of ${printable(part.model)} it is not`);
   if (part.earlier_releases.some(quarter => byCodePoint(quarter, part.quarter) > 0))
     faults.push("earlier_releases names a later quarter");
-  return [...faults, ...keyFaults(part), ...figureFaults(part)];
+  return [...faults, ...keyFaults(part), ...figureFaults(part), ...countedFaults(part)];
 }
 
 /** @param {Artifact} artifact
@@ -247,7 +252,7 @@ function tableFaults(artifact, part, table, reports) {
   const due = part.format === "duckdb" ? "release.duckdb" : `${name}.${part.format}`;
   if (table.file !== due || !artifact.files.has(due)) faults.push(`table ${name} is not in ${due}`);
   if (new Set(names).size < names.length) faults.push(`table ${name} has a column twice`);
-  const first = part.terms ? TERM_TABLES.get(name) : undefined;
+  const first = part.terms ? TERM_TABLES.get(name) : part.counted && COUNT_TABLES.has(name) ? [] : undefined;
   if (first) {
     if (first.some((column, n) => names[n] !== column) || ids("report id").length)
       faults.push(`table ${name} has not the columns of terms`);
@@ -294,7 +299,7 @@ function severalFaults({parts}) {
   const shape = part => JSON.stringify([part.tables.map(({name, file, columns}) =>
     [name, file, columns.map(c => [c.name, c.type, c.role, c.attribute ?? null,
       c.max_length ?? null])]), part.report_table,
-  !part.terms, part.attributes, part.case_ids, part.csv_safe ?? false, part.artifact_version,
+  !part.terms, part.counted ?? null, part.attributes, part.case_ids, part.csv_safe ?? false, part.artifact_version,
   termKeyOf(part),
   part.software_version, part.dataset, part.series, part.format]);
   for (const part of parts) {

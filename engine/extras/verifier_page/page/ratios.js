@@ -80,6 +80,7 @@ function exposureAndOutcome(part, question) {
 function disproportion(quarters, question) {
   const refused = refusal(quarters);
   if (refused) throw new Fault(refused);
+  if (quarters[0].part.counted) return toldDisproportion(quarters, question);
   if (question.group && !isByQuarter(question))
     throw new Fault("PRR is of all cases or of each quarter: choose nothing or quarter to group by",
       ["group"]);

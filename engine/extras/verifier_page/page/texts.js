@@ -6,7 +6,8 @@ const WORDS = /[\p{L}\p{N}]+/gu, ONE_WORD = /^[^\p{L}\p{N}]*([\p{L}\p{N}]{6,})[^
 /** Characters of a text at most, where the manifest tells no other number. */
 const LONGEST = 500, LONGEST_TERM = 1000;
 /** Roles of columns in which no id is searched. */
-const NOT_SEARCHED = ["report id", "case id", "period", "node", "serial number"];
+const NOT_SEARCHED = ["report id", "case id", "period", "node", "serial number", "stratum", "cut",
+  "counted column"];
 
 /** The ids that the rows of a quarter show, those of one word that has 6 signs or more.
  *

@@ -178,7 +178,7 @@ function checked(artifact, checks, bytes, digests) {
   checks.push(checkManifest(artifact, digests));
   const found = checks.map(check => shown(check)), why = NO_ROWS_COUNTED;
   const due = [...OF_ROWS, ...(parts.some(part => part.qid_sets) ? [OF_SETS] : []),
-    ...(parts.some(termKeyOf) ? [OF_KEYS] : [])];
+    ...(parts.some(termKeyOf) ? [OF_KEYS] : []), ...(parts.some(part => part.counted) ? OF_COUNTS : [])];
   if (shapeFaults(artifact).length) return result(found, due, {...about, why});
   if (first.format === "duckdb") {
     const other = "the tables are in a DuckDB file, which this page does not read: ask the publisher "
@@ -252,6 +252,7 @@ function checkPart(artifact, part, tables, bytes, notShown) {
     quarter = {part, tables, thresholds, trees, cases};
     if (part.report_table !== null) checks.push(...checkRows(quarter, cases, faults));
     for (const more of [checkTermKeys(quarter), checkSets(quarter)]) if (more) checks.push(more);
+    checks.push(...checkToldCounts(quarter, notShown));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     checks.push(new Check("bounds", 0, [error.message]));

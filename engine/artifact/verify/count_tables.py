@@ -1,0 +1,881 @@
+"""Counts in the place of items: what an artifact shows of the rules by which they are told.
+
+Everything is derived from published cells, regions and thresholds (SPEC section 19, decision 39),
+in plain Python; neither what makes counts nor what checks a release takes part. Where the rules ask
+for counts that are not told, the widest bounds are taken that the told ones leave: what breaks a
+rule for every such count is refused, and the rest is listed as not shown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from srsql.engine.artifact.format import (
+    COUNT_TABLES,
+    ITEM_CELLS,
+    MANIFEST,
+    PAIR_CELLS,
+    TREE,
+    UNIT_CELLS,
+    CountsClaim,
+    CutClaim,
+    Manifest,
+)
+from srsql.engine.artifact.verify.contradictions import Trees, uniform_faults
+from srsql.engine.artifact.verify.files import read_hierarchies, read_thresholds
+from srsql.engine.artifact.verify.frequency import RankedValue
+from srsql.engine.artifact.verify.reading import connection, loaded, read_tables
+from srsql.engine.artifact.verify.term_keys import key_of_term
+from srsql.engine.artifact.verify.verdict import Check, ids_join
+from srsql.engine.catalog.series import ORIGINAL, PER_QUARTER
+from srsql.engine.errors import VerifyError
+from srsql.engine.store.statements import column, temporary
+from srsql.schemas import builtin_names, load_dataset
+
+ALL = "all"
+MOST_STRATA = 1_000
+"""Strata of a tree that is looked at; no release has so many."""
+COUNT_CHECKS = ("strata", "told units", "told counts", "told shares", "ways out", "bridges")
+OF_SERIES = "new units"
+Item = tuple[str, str | None]
+Key = tuple[Item, ...]
+"""Its items in order; none: all units."""
+Theta = Mapping[Item, tuple[int, int]]
+Cut = tuple[str, str | None, Any, Any]
+"""Quasi-identifier, value, low, below."""
+Node = tuple[str | None, Cut | None, bool | None]
+"""Parent, what is asked, and whether the regions within meet it."""
+UNTOLD = (
+    "{quarter}: that counts are those of the released cases: what cases hold is not published; nor "
+    "that all is told that the rules allow"
+)
+NOT_FINEST = (
+    "{quarter}: rules G1 and G2 by the finest strata: {pairs:,} of {total:,} told counts of two "
+    "items rest on items that are told of wider strata; no count that fits them refutes the rules"
+)
+NO_JOINT = (
+    "{quarter}: rule G3 of {bridges:,} triples of which the joint count of the two partners is not "
+    "told, of {total:,} that could force a sensitive item on somebody"
+)
+NOT_NEW = (
+    "{quarter}: that counts are of the cases that no earlier release has: give the artifacts of "
+    "all earlier quarters as well"
+)
+
+
+def text_of(cut: CutClaim) -> str:
+    """What lies within a cut, in words."""
+    if cut.value is not None:
+        return cut.value
+    low, below = (None if end is None else f"{end.normalize():f}" for end in (cut.low, cut.below))
+    if low is None:
+        return f"under {below}"
+    return f"{low}+" if below is None else f"{low} to under {below}"
+
+
+def cuts_text(cuts: Sequence[CutClaim]) -> str:
+    """All cuts, as the parameters of the manifest tell them."""
+    return "; ".join(f"{cut.attribute} {text_of(cut)}" for cut in cuts) or "none"
+
+
+def _asks(cut: CutClaim) -> Cut:
+    return cut.attribute, cut.value, cut.low, cut.below
+
+
+def due_strata(cuts: Sequence[CutClaim]) -> dict[str, Node]:
+    """The tree that follows from cuts: those of one quasi-identifier part what the ones before
+    left, and those of the next one every leaf."""
+    chains: dict[str, list[CutClaim]] = {}
+    for cut in cuts:
+        chains.setdefault(cut.attribute, []).append(cut)
+    found: dict[str, Node] = {ALL: (None, None, None)}
+    leaves = [(ALL, "")]
+    for attribute, chain in chains.items():
+        finer = []
+        for leaf, before in leaves:
+            at, passed = leaf, list[str]()
+            for cut in chain:
+                passed.append(text_of(cut))
+                closing = 1 < len(passed) == len(chain)
+                rest = "other" if closing else f"not {' nor '.join(passed)}"
+                inner, outer = f"{before}{attribute} {passed[-1]}", f"{before}{attribute} {rest}"
+                found[inner], found[outer] = (at, _asks(cut), True), (at, _asks(cut), False)
+                finer.append((inner, f"{inner}, "))
+                at = outer
+            finer.append((at, f"{at}, "))
+        leaves = finer
+    return found
+
+
+@dataclass(frozen=True)
+class Strata:
+    """A tree of strata."""
+
+    nodes: Mapping[str, Node]
+
+    @cached_property
+    def children(self) -> dict[str, list[str]]:
+        """Stratum -> the two that it consists of."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for name, (parent, _, _) in self.nodes.items():
+            if parent is not None:
+                found[parent].append(name)
+        return found
+
+    @cached_property
+    def paths(self) -> dict[str, tuple[str, ...]]:
+        """Stratum -> itself and all that it lies in, the root last."""
+        found: dict[str, tuple[str, ...]] = {}
+        for name in self.nodes:
+            way, at = list[str](), name
+            while True:
+                way.append(at)
+                above = self.nodes[at][0]
+                if above is None:
+                    break
+                at = above
+            found[name] = tuple(way)
+        return found
+
+    def leaf(self, within: Callable[[Cut], bool]) -> str:
+        """The leaf of a region, of which it is known which cuts it lies within."""
+        at = ALL
+        while at in self.children:
+            at = next(
+                name
+                for name in self.children[at]
+                if within(self.nodes[name][1] or ("", None, None, None)) is self.nodes[name][2]
+            )
+        return at
+
+
+class Cells:
+    """The told cells of all keys, and what follows of wider strata."""
+
+    def __init__(self, strata: Strata, told: Mapping[Key, Mapping[str, int]]) -> None:
+        self.strata, self.told = strata, told
+        self.sums: dict[Key, dict[str, int]] = {}
+        for key, cells in told.items():
+            found: dict[str, int] = defaultdict(int)
+            for node, cases in cells.items():
+                for above in strata.paths[node]:
+                    found[above] += cases
+            self.sums[key] = dict(found)
+
+    def of(self, key: Key, node: str) -> int | None:
+        """How many units of a stratum hold a key; None: not known."""
+        if key not in self.told:
+            return None
+        if (found := self.sums[key].get(node)) is not None:
+            return found
+        cells = self.told[key]
+        return None if any(above in cells for above in self.strata.paths[node]) else 0
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """Every told item."""
+        return [key[0] for key in self.told if len(key) == 1]
+
+
+def strata_check(
+    con: duckdb.DuckDBPyConnection, manifest: Manifest, trees: Trees
+) -> tuple[Check, Strata | None]:
+    """The published tree is the one that follows from the cuts of the manifest, which ask of
+    quasi-identifiers what their values can be.
+
+    Returns:
+        The check, and the tree; None: there is none to rely on.
+    """
+    claim = manifest.counted
+    assert claim is not None
+    faults = list(_cut_faults(claim, manifest, trees))
+    number = 1
+    for chain in Counter(cut.attribute for cut in claim.cuts).values():
+        number *= chain + 1
+    if faults or number > MOST_STRATA:
+        return Check("strata", faults or [f"{number} finest strata are too many"], 1), None
+    due = due_strata(claim.cuts)
+    found: dict[str, Node] = {}
+    ordered: dict[str, list[Cut]] = defaultdict(list)
+    rows = _rows(con, TREE)
+    for name, parent, attribute, value, low, below, inside in rows:
+        cut = None if attribute is None else (attribute, value, low, below)
+        found[name] = (parent, cut, None if inside is None else {0: False, 1: True}.get(inside))
+        if cut is not None and inside == 1 and cut not in ordered[attribute]:
+            ordered[attribute].append(cut)
+    faults += [f"stratum {name!r} is missing" for name in due if name not in found]
+    faults += [f"stratum {name!r} does not follow" for name in found if name not in due]
+    faults += [
+        f"stratum {name!r} is not the part of {due[name][0]!r} that its name says"
+        for name in found
+        if name in due and found[name] != due[name]
+    ]
+    if len(rows) > len(found):
+        faults.append("a stratum is there twice")
+    wanted = {a: [_asks(c) for c in claim.cuts if c.attribute == a] for a in ordered}
+    if not faults and list(wanted.items()) != list(ordered.items()):
+        faults.append("the strata are not in the order of their cuts")
+    return Check("strata", faults, len(rows)), None if faults else Strata(due)
+
+
+def _cut_faults(claim: CountsClaim, manifest: Manifest, trees: Trees) -> Iterator[str]:
+    known = {attribute.name: attribute for attribute in manifest.attributes}
+    if len(set(map(_asks, claim.cuts))) < len(claim.cuts):
+        yield "a cut of strata is told twice"
+    for cut in claim.cuts:
+        about, ends = known.get(cut.attribute), (cut.low, cut.below)
+        words = f"cut {cut.attribute} {text_of(cut)}"
+        if about is None:
+            yield f"{words} asks for no quasi-identifier"
+        elif about.kind == "categorical":
+            nodes = {node for node, parent in trees.get(cut.attribute, []) if parent}
+            if cut.value not in nodes or ends != (None, None):
+                yield f"{words} asks for no node below the root"
+        elif cut.value is not None or ends == (None, None):
+            yield f"{words} asks for no range"
+        elif cut.low is not None and cut.below is not None and cut.low >= cut.below:
+            yield f"{words} has no value within"
+    told = manifest.parameters.get("table_strata")
+    if told != cuts_text(claim.cuts):
+        yield f"parameter table_strata is {told!r}, the cuts are {cuts_text(claim.cuts)!r}"
+
+
+def _rows(con: duckdb.DuckDBPyConnection, name: str) -> list[tuple[Any, ...]]:
+    shown = [column(each, "t") for each in COUNT_TABLES[name]]
+    rows = exp.select(*shown).from_(temporary(loaded(name), alias="t"))
+    return con.execute(rows.sql("duckdb")).fetchall()
+
+
+def placed(
+    manifest: Manifest, trees: Trees, strata: Strata, regions: Iterable[tuple[Any, ...]]
+) -> Counter[str]:
+    """Cases by stratum, wider ones included.
+
+    Args:
+        manifest: that declares the columns of regions.
+        trees: its hierarchies.
+        strata: the tree.
+        regions: the region columns of the report table in their order, then a number of cases.
+    """
+    columns = [c for c in manifest.reports.columns if c.attribute]
+    above = {name: dict(rows) for name, rows in trees.items()}
+    inner: dict[tuple[str, str], bool] = {}
+
+    def lies_below(attribute: str, node: str | None, value: str) -> bool:
+        if node is None:
+            return False
+        at: str | None = node
+        if (attribute, node + "\0" + value) not in inner:
+            seen = set[str]()
+            while at and at != value and at not in seen:
+                seen.add(at)
+                at = above.get(attribute, {}).get(at)
+            inner[attribute, node + "\0" + value] = at == value
+        return inner[attribute, node + "\0" + value]
+
+    found: Counter[str] = Counter()
+    for *values, cases in regions:
+        shown: dict[tuple[str, str], Any] = {
+            (str(c.attribute), c.role): value for c, value in zip(columns, values, strict=True)
+        }
+
+        def within(cut: Cut, shown: Mapping[tuple[str, str], Any] = shown) -> bool:
+            attribute, value, low, below = cut
+            if value is not None:
+                return lies_below(attribute, shown.get((attribute, "node")), value)
+            ends = (shown.get((attribute, "lower bound")), shown.get((attribute, "upper bound")))
+            if low is not None and (ends[0] is None or ends[0] < low):
+                return False
+            return below is None or (ends[1] is not None and ends[1] < below)
+
+        for node in strata.paths[strata.leaf(within)]:
+            found[node] += cases
+    return found
+
+
+def _regions(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[tuple[Any, ...]]:
+    reports = manifest.reports
+    named = {c.role: c.name for c in reports.columns}
+    shown = [column(c.name, "t") for c in reports.columns if c.attribute]
+    case_id = column(named.get("case id", named["report id"]), "t")
+    rows = (
+        exp.select(*shown, exp.Count(this=exp.Distinct(expressions=[case_id])))
+        .from_(temporary(loaded(reports.name), alias="t"))
+        .group_by(*[each.copy() for each in shown])
+    )
+    return con.execute(rows.sql("duckdb")).fetchall()
+
+
+def due_units(strata: Strata, cases: Mapping[str, int], k: int) -> dict[str, int]:
+    """Which strata of all units are told: the root if it has k, and parts where each is empty or
+    has k (rule R2)."""
+    if cases.get(ALL, 0) < k:
+        return {}
+    found, open_strata = dict[str, int](), [ALL]
+    while open_strata:
+        at = open_strata.pop()
+        parts = strata.children.get(at, [])
+        if parts and all(cases.get(part, 0) == 0 or cases[part] >= k for part in parts):
+            open_strata += [part for part in parts if cases.get(part, 0)]
+        else:
+            found[at] = cases[at]
+    return found
+
+
+def check_counts(
+    con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest, trees: Trees
+) -> tuple[list[Check], list[RankedValue], list[str]]:
+    """Every check on the loaded tables of counts.
+
+    Args:
+        con: into which the tables were loaded.
+        folder: of the artifact.
+        manifest: that declares them.
+        trees: its hierarchies.
+
+    Returns:
+        The checks; the told values that have thresholds, with the cases that hold them; and what
+        is not shown, in words.
+
+    Raises:
+        ValueError: the thresholds cannot be read.
+    """
+    claim = manifest.counted
+    if claim is None:
+        return [], [], []
+    first, strata = strata_check(con, manifest, trees)
+    if strata is None:
+        return [first, *(Check(name, ["there is no tree of strata"], 0)
+                         for name in COUNT_CHECKS[1:])], [], []  # fmt: skip
+    told, shape, total = _told(con, claim, strata)
+    cells = Cells(strata, told)
+    theta, listed, of_thresholds = _thresholds(folder, manifest, cells)
+    regions = placed(manifest, trees, strata, _regions(con, manifest))
+    units = Check("told units", list(_unit_faults(manifest, cells, regions, claim.k)), len(told))
+    counts = [*shape, *_cell_faults(claim, cells), *_spelling_faults(manifest, claim, cells)]
+    shares = [*of_thresholds, *_share_faults(claim, cells, theta)]
+    ways, coarse, pairs = _ways_out(claim, cells, theta)
+    forced, open_bridges, bridges = _bridges(cells, theta)
+    checks = [
+        first,
+        units,
+        Check("told counts", counts, total),
+        Check("told shares", shares, total),
+        Check("ways out", ways, total),
+        Check("bridges", forced, bridges),
+    ]
+    unproved = [UNTOLD.format(quarter=manifest.quarter)]
+    if coarse:
+        unproved.append(NOT_FINEST.format(quarter=manifest.quarter, pairs=coarse, total=pairs))
+    if open_bridges:
+        told_bridges = {"bridges": open_bridges, "total": bridges}
+        unproved.append(NO_JOINT.format(quarter=manifest.quarter, **told_bridges))
+    return checks, listed, unproved
+
+
+def _told(
+    con: duckdb.DuckDBPyConnection, claim: CountsClaim, strata: Strata
+) -> tuple[dict[Key, dict[str, int]], list[str], int]:
+    """The cells by their keys, what is wrong with single ones, and how many there are."""
+    told: dict[Key, dict[str, int]] = {}
+    faults, total = list[str](), 0
+    kinds = {frozenset(pair) for pair in claim.pairs}
+    for name in (UNIT_CELLS, ITEM_CELLS, PAIR_CELLS):
+        rows = _rows(con, name)
+        total += len(rows)
+        if any(_place(one) > _place(other) for one, other in zip(rows, rows[1:], strict=False)):
+            faults.append(f"the rows of {name} are not in the order of their columns")
+        for stratum, *named, cases in rows:
+            pairs = list(zip(named[::2], named[1::2], strict=True))
+            key = tuple(sorted(pairs, key=_item_place))
+            words = f"{_words(key)} of {stratum!r}"
+            if stratum not in strata.nodes:
+                faults.append(f"{words}: there is no such stratum")
+            elif any(attribute not in claim.attributes for attribute, _ in key):
+                faults.append(f"{words}: its column is not counted")
+            elif len(key) == 2 and frozenset(a for a, _ in key) not in kinds:
+                faults.append(f"{words}: these columns are not counted together")
+            elif cases is None or cases < claim.k:
+                faults.append(f"{words} is {cases}, fewer than {claim.k}")
+            elif stratum in told.get(key, {}):
+                faults.append(f"{words} is told twice")
+            else:
+                told.setdefault(key, {})[stratum] = cases
+    return told, faults, total
+
+
+def _place(row: Sequence[Any]) -> list[tuple[bool, Any]]:
+    """Where a row stands: texts by their bytes, what is missing last."""
+    return [
+        (value is None, value.encode() if isinstance(value, str) else value or 0) for value in row
+    ]
+
+
+def _item_place(item: Item) -> tuple[bytes, bool, bytes]:
+    return item[0].encode(), item[1] is None, (item[1] or "").encode()
+
+
+def _words(key: Key) -> str:
+    """A key in words."""
+    if not key:
+        return "the number of cases"
+    return " and ".join(f"{a} {'none that is told' if t is None else repr(t)}" for a, t in key)
+
+
+def _thresholds(
+    folder: Path, manifest: Manifest, cells: Cells
+) -> tuple[dict[Item, tuple[int, int]], list[RankedValue], list[str]]:
+    """The thresholds of told items, their values by number of cases, and what is wrong."""
+    claim, faults = manifest.counted, list[str]()
+    assert claim is not None
+    values, nums, dens = read_thresholds(folder, manifest)
+    listed = dict(zip(values, zip(nums, dens, strict=True), strict=True))
+    if len(listed) < len(values):
+        faults.append("a value has two thresholds")
+    wrong = [v for v, (num, den) in listed.items() if den < 1 or not 0 <= num <= den]
+    faults += [f"{value} has the threshold {'/'.join(map(str, listed[value]))}" for value in wrong]
+    sensitive = [item for item in cells.items if item[0] in claim.sensitive and item[1] is not None]
+    told = {str(term) for _, term in sensitive}
+    faults += uniform_faults(values, nums, dens, manifest.parameters.get("theta"))
+    faults += [f"{value} has a threshold, and no count" for value in listed if value not in told]
+    theta: dict[Item, tuple[int, int]] = {}
+    cases: Counter[str] = Counter()
+    for item in sensitive:
+        term = str(item[1])
+        if term not in listed:
+            faults.append(f"{_words((item,))} is told, and has no threshold")
+        theta[item] = listed.get(term, (0, 1)) if term not in wrong else (0, 1)
+        cases[term] = max(cases[term], cells.sums[(item,)].get(ALL, 0))
+        num, den = theta[item]
+        if 0 < num < den and claim.k * num < den:
+            faults.append(f"k of counts is {claim.k}, less than 1 / theta of {term}, {num}/{den}")
+    ranked = [
+        RankedValue(value, Fraction(*listed[value]), cases[value])
+        for value in listed
+        if value in told and value not in wrong
+    ]
+    return theta, ranked, faults
+
+
+def _unit_faults(
+    manifest: Manifest, cells: Cells, regions: Mapping[str, int], k: int
+) -> Iterator[str]:
+    """Numbers of cases that are not those of the rows; of a later release, that are more."""
+    told = dict(cells.told.get((), {}))
+    if not manifest.earlier_releases:
+        yield from _not_due(told, due_units(cells.strata, regions, k))
+        return
+    for node, cases in told.items():
+        if cases > regions.get(node, 0):
+            yield f"{cases:,} cases of {node!r} are counted, the rows have {regions.get(node, 0):,}"
+
+
+def _not_due(told: Mapping[str, int], due: Mapping[str, int]) -> Iterator[str]:
+    for node in dict.fromkeys([*told, *due]):
+        if told.get(node) != due.get(node):
+            yield (
+                f"cases of {node!r} are told as {told.get(node, 'none')}, by the rows they are "
+                f"{due.get(node, 'not told')}"
+            )
+
+
+def _cell_faults(claim: CountsClaim, cells: Cells) -> Iterator[str]:
+    """Strata of a key that lie in each other; columns of one value a case that are not told
+    whole (rules R2 and R3)."""
+    for key, told in cells.told.items():
+        for node in told:
+            for above in cells.strata.paths[node][1:]:
+                if above in told:
+                    yield f"{_words(key)} is told of {node!r} and of {above!r}, which it lies in"
+    closed = {item[0] for item in cells.items if item[1] is None}
+    for attribute in sorted(closed):
+        wholes: dict[Key, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        for key in cells.told:
+            for item in key:
+                if item[0] == attribute:
+                    others = tuple(each for each in key if each != item)
+                    for node, cases in cells.sums[key].items():
+                        wholes[others][node] += cases
+        for others, sums in wholes.items():
+            if len(others) and others not in cells.sums:
+                continue
+            for node, cases in sums.items():
+                due = cells.of(others, node)
+                if due != cases:
+                    yield (
+                        f"the values of {attribute} of {node!r}, of which a case has one, are "
+                        f"{cases:,} in all beside {_words(others)}, not {due}"
+                    )
+
+
+def _spelling_faults(manifest: Manifest, claim: CountsClaim, cells: Cells) -> Iterator[str]:
+    """Terms that are told under another text than their key, or in two spellings."""
+    if not manifest.term_key:
+        return
+    spelled: dict[tuple[str, str | None], str] = {}
+    for attribute, term in cells.items:
+        if term is None:
+            continue
+        key = key_of_term(term)
+        if attribute in claim.sensitive and term != key:
+            yield f"{attribute} {term!r} is told by another text than its key, {key!r}"
+        if (other := spelled.setdefault((attribute, key), term)) != term:
+            yield f"{attribute} {term!r} and {other!r} are one term"
+
+
+def _share_faults(claim: CountsClaim, cells: Cells, theta: Theta) -> Iterator[str]:
+    """Counts that are more than what they are part of allows (rule R2)."""
+    for key, told in cells.told.items():
+        for node, cases in told.items():
+            for item in key:
+                others = tuple(each for each in key if each != item)
+                whole = cells.of(others, node)
+                words = f"{_words(key)} of {node!r} is {cases:,}"
+                if whole is None:
+                    yield f"{words}, and {_words(others)} is not told of it"
+                    continue
+                num, den = theta.get(item, (1, 1))
+                if cases > whole:
+                    yield f"{words}, of {whole:,} with {_words(others)}"
+                elif cases * den > whole * num:
+                    yield f"{words} of {whole:,} with {_words(others)}, the threshold is {num}/{den}"
+                elif len(key) == 1 and 0 < whole - cases < claim.k:
+                    yield f"{words} of {whole:,}: fewer than {claim.k} do not hold it"
+            if len(key) == 2:
+                units, *sizes = (cells.of(of, node) for of in ((), (key[0],), (key[1],)))
+                least = sum(size or 0 for size in sizes) - (units or 0)
+                if units is not None and cases < least:
+                    yield f"{_words(key)} of {node!r} is {cases:,}, at least {least:,} have both"
+
+
+@dataclass(frozen=True)
+class _Both:
+    """Between which numbers units of a stratum hold two told items, by what is told of each."""
+
+    cells: Cells
+    one: Item
+    other: Item
+
+    @cached_property
+    def meets(self) -> dict[str, tuple[int, int]]:
+        """The finest strata of which both are known, with the number of each, neither 0."""
+        found: dict[str, tuple[int, int]] = {}
+        for told, item, other in (
+            (self.cells.told[(self.one,)], self.one, self.other),
+            (self.cells.told[(self.other,)], self.other, self.one),
+        ):
+            for node, cases in told.items():
+                if beside := self.cells.of((other,), node):
+                    found[node] = (cases, beside) if item == self.one else (beside, cases)
+        return found
+
+    def around(self, node: str) -> str | None:
+        """The stratum of which both are known, and that a stratum is a part of."""
+        return next((at for at in self.cells.strata.paths[node][1:] if at in self.meets), None)
+
+    def least(self, node: str) -> int:
+        """So many hold both."""
+        found = 0
+        for at, (one, other) in self.meets.items():
+            if node in self.cells.strata.paths[at]:
+                found += max(0, one + other - (self.cells.of((), at) or 0))
+        return found
+
+    def most(self, node: str) -> int:
+        """No more hold both."""
+        if (at := self.around(node)) is not None:
+            known = [self.cells.of((item,), node) for item in (self.one, self.other)]
+            return min(
+                whole if part is None else part
+                for part, whole in zip(known, self.meets[at], strict=True)
+            )
+        return sum(
+            min(numbers)
+            for at, numbers in self.meets.items()
+            if node in self.cells.strata.paths[at]
+        )
+
+    def most_beside(self, node: str, part: str) -> int:
+        """No more of a stratum hold both without those of a part that tells the first item."""
+        at = self.around(part)
+        if at is None:
+            return self.most(node) - self.most(part)
+        own = self.cells.of((self.one,), part) or 0
+        if node in self.cells.strata.paths[at]:
+            one, other = self.meets[at]
+            return self.most(node) - min(one, other) + min(one - own, other)
+        return min((self.cells.of((self.one,), node) or 0) - own, self.meets[at][1])
+
+
+def _ways_out(claim: CountsClaim, cells: Cells, theta: Theta) -> tuple[list[str], int, int]:
+    """Where rules G1 and G2 leave no data set in which a threshold holds; how many told counts of
+    two items do not show it of the finest strata, and how many there are."""
+    faults = list(_crowded(claim, cells, theta))
+    coarse, total, known = 0, 0, dict[tuple[Item, Item], _Both]()
+    finest = cells.told.get((), {})
+    for key, told in cells.told.items():
+        if len(key) != 2 or any((item,) not in cells.told for item in key):
+            continue
+        for node, cases in told.items():
+            parts = cells.strata.children.get(node, [])
+            total += 1
+            if not parts or node in finest:
+                continue
+            coarse += any(
+                at not in finest
+                for item in key
+                for at in cells.told[(item,)]
+                if at in cells.strata.paths[node] or node in cells.strata.paths[at]
+            )
+            for item, other in (key, key[::-1]):
+                num, den = theta.get(other, (1, 1))
+                if num == den:
+                    continue
+                both = known.setdefault((item, other), _Both(cells, item, other))
+                faults += [
+                    f"{_words(key)} is told of {cases:,} cases of {node!r} and not of its parts: "
+                    f"so more than {num}/{den} of those of {at!r} with {_words((item,))} hold "
+                    f"{_words((other,))}"
+                    for at in _forced(both, node, cases, claim.k, (num, den))
+                ]
+    return faults, coarse, total
+
+
+def _forced(both: _Both, node: str, cases: int, k: int, theta: tuple[int, int]) -> Iterator[str]:
+    """The told strata of an item, in a part of a stratum, in which no number of those who hold both
+    keeps to the threshold and the stratum unsplit (rule G2)."""
+    cells, (num, den) = both.cells, theta
+    first, second = cells.strata.children[node]
+    for part, rest in ((first, second), (second, first)):
+        least = max(both.least(part), cases - both.most(rest))
+        most = min(both.most(part), cases - both.least(rest))
+        here = max(least, 1)
+        if here >= k:
+            here = max(least, cases - k + 1)
+        splits = here > most or (here >= k and here >= cases)
+        for at, holders in cells.told[(both.one,)].items():
+            if part not in cells.strata.paths[at] or both.most(at) == 0:
+                continue
+            there = max(both.least(at), here - both.most_beside(part, at))
+            if splits or there * den > holders * num:
+                yield at
+
+
+def _crowded(claim: CountsClaim, cells: Cells, theta: Theta) -> Iterator[str]:
+    """Items told of strata in which so many hold them and a sensitive one that k of them must hold
+    both, or more than a threshold allows (rule G1)."""
+    kinds = {pair for one, other in claim.pairs for pair in ((one, other), (other, one))}
+    bounded = [item for item, (num, den) in theta.items() if num < den]
+    greatest: dict[str, int] = defaultdict(int)
+    for item in bounded:
+        for node, cases in cells.sums[(item,)].items():
+            greatest[node] = max(greatest[node], cases)
+    for item in cells.items:
+        crowd = [
+            node
+            for node, cases in cells.sums[(item,)].items()
+            if cases + greatest[node] > (cells.of((), node) or 0)
+        ]
+        if not crowd:
+            continue
+        for other in bounded:
+            if (item[0], other[0]) not in kinds:
+                continue
+            both, (num, den) = _Both(cells, item, other), theta[other]
+            for node, cases in cells.told[(item,)].items():
+                forced = both.least(node)
+                if forced >= claim.k or forced * den > cases * num:
+                    yield (
+                        f"{forced:,} of the {cases:,} cases of {node!r} with {_words((item,))} "
+                        f"must hold {_words((other,))}"
+                    )
+
+
+def _bridges(cells: Cells, theta: Theta) -> tuple[list[str], int, int]:
+    """Two told partners that force a sensitive item on more of those who hold both than its
+    threshold allows (rule G3); how many are not shown, and how many were looked at."""
+    partners: dict[tuple[Item, str], list[tuple[int, Item]]] = defaultdict(list)
+    for key, sums in cells.sums.items():
+        for item, other in (key, key[::-1]) if len(key) == 2 else ():
+            num, den = theta.get(item, (1, 1))
+            if num < den and (item,) in cells.sums:
+                for node, cases in sums.items():
+                    partners[item, node].append((cases, other))
+    faults, unknown, total = list[str](), 0, 0
+    for (item, node), found in partners.items():
+        holders = cells.of((item,), node)
+        if holders is None or len(found) < 2:
+            continue
+        num, den = theta[item]
+        found.sort(key=lambda each: -each[0])
+        for place, (cases, one) in enumerate(found):
+            if 2 * cases <= holders:
+                break
+            for beside, other in found[place + 1 :]:
+                forced = cases + beside - holders
+                if forced <= 0:
+                    break
+                total += 1
+                joint = tuple(sorted((one, other), key=_item_place))
+                most = cells.of(joint, node)
+                if most is None:
+                    unknown += 1
+                    known = [cells.of((each,), node) for each in joint]
+                    most = min((each for each in known if each is not None), default=holders)
+                if forced * den > most * num:
+                    faults.append(
+                        f"{forced:,} of at most {most:,} cases of {node!r} with {_words(joint)} "
+                        f"must hold {_words((item,))}, the threshold is {num}/{den}"
+                    )
+    return faults, unknown, total
+
+
+def new_units_check(
+    given: Sequence[tuple[Path, Manifest]], memory_limit: str | None = None
+) -> tuple[list[Check], list[str]]:
+    """Counts of later quarters are of the cases that no earlier artifact has (rule R6).
+
+    Args:
+        given: artifacts of one series with rows, oldest first; each passed its own checks.
+        memory_limit: of DuckDB; None: what it takes by itself.
+
+    Returns:
+        The check, and what is not shown; nothing where no artifact has counts.
+    """
+    if not any(manifest.counted for _, manifest in given):
+        return [], []
+    faults, unproved, total = list[str](), list[str](), 0
+    so_far = set[str]()
+    with connection(
+        *dict.fromkeys(folder for folder, _ in given), memory_limit=memory_limit
+    ) as con:
+        con.execute("CREATE TEMP TABLE srsql_known_unit (case_id VARCHAR)")
+        for folder, manifest in given:
+            whole = set(manifest.earlier_releases) <= so_far and ids_join(manifest)
+            so_far.add(manifest.quarter)
+            if unread := read_tables(con, folder, manifest):
+                raise VerifyError(f"{folder} was changed while it was verified: {unread[0]}")
+            if manifest.counted is not None and not whole:
+                unproved.append(NOT_NEW.format(quarter=manifest.quarter))
+            elif manifest.counted is not None:
+                total += 1
+                faults += [
+                    f"{manifest.quarter}: {text}" for text in _new_faults(con, folder, manifest)
+                ]
+            con.execute(_known_units(manifest).sql("duckdb"))
+    return [Check(OF_SERIES, faults, total)], unproved
+
+
+def _case_id(manifest: Manifest) -> exp.Expr:
+    named = {c.role: c.name for c in manifest.reports.columns}
+    return exp.cast(column(named.get("case id", named["report id"]), "t"), "VARCHAR")
+
+
+def _known_units(manifest: Manifest) -> exp.Insert:
+    rows = exp.select(_case_id(manifest)).distinct()
+    rows = rows.from_(temporary(loaded(manifest.reports.name), alias="t"))
+    return exp.insert(rows, temporary("srsql_known_unit"))
+
+
+def _new_faults(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> list[str]:
+    """Numbers of cases that are not those of the rows that are new."""
+    trees, claim = read_hierarchies(folder, manifest), manifest.counted
+    assert claim is not None
+    strata = Strata(due_strata(claim.cuts))
+    shown = [column(c.name, "t") for c in manifest.reports.columns if c.attribute]
+    known = exp.select("1").from_(temporary("srsql_known_unit", alias="k"))
+    known = known.where(column("case_id", "k").eq(_case_id(manifest)))
+    rows = (
+        exp.select(*shown, exp.Count(this=exp.Distinct(expressions=[_case_id(manifest)])))
+        .from_(temporary(loaded(manifest.reports.name), alias="t"))
+        .where(exp.not_(exp.Exists(this=known)))
+        .group_by(*[each.copy() for each in shown])
+    )
+    cases = placed(manifest, trees, strata, con.execute(rows.sql("duckdb")).fetchall())
+    told = {str(node): int(cases) for node, cases in _rows(con, UNIT_CELLS)}
+    return list(_not_due(told, due_units(strata, cases, claim.k)))
+
+
+def counted_faults(manifest: Manifest) -> list[str]:
+    """What the manifest says of counts and cannot be true at once, or is not as the dataset that
+    ships declares."""
+    claim, told = manifest.counted, manifest.parameters
+    if claim is None:
+        names = ("table_k", "table_items", "table_pairs", "table_strata")
+        return [
+            f"{MANIFEST}: parameter {n} is there, and counts are not" for n in names if n in told
+        ]
+    return [f"{MANIFEST}: {text}" for text in (*_claim_faults(claim, manifest), *_kinds(manifest))]
+
+
+def _claim_faults(claim: CountsClaim, manifest: Manifest) -> Iterator[str]:
+    told = manifest.parameters
+    due: dict[str, int | str] = {
+        "table_k": claim.k,
+        "table_items": ", ".join(claim.attributes),
+        "table_pairs": ", ".join(f"{one} x {other}" for one, other in claim.pairs),
+    }
+    for name, value in due.items():
+        if told.get(name) != value:
+            yield f"parameter {name} is {told.get(name)!r}, not {value!r}"
+    if len(set(claim.attributes)) < len(claim.attributes):
+        yield "a column is counted twice"
+    if not set(claim.sensitive) <= set(claim.attributes):
+        yield "columns have thresholds that are not counted"
+    if len({frozenset(pair) for pair in claim.pairs}) < len(claim.pairs):
+        yield "two columns are counted together twice"
+    for one, other in claim.pairs:
+        if one == other or not {one, other} <= set(claim.attributes):
+            yield f"{one} and {other} are counted together, and are no two counted columns"
+        if {one, other} <= set(claim.sensitive):
+            yield f"{one} and {other} are counted together, and values of both have thresholds"
+    if (
+        told.get("version", 1) != 1
+        or "correction" in told
+        or manifest.quarter in manifest.earlier_releases
+    ):
+        yield "counts that were told are told anew, which no rule allows (R7)"
+    if told.get("ids") in (PER_QUARTER, ORIGINAL):
+        yield f"counts go with ids of the series, not with {told.get('ids')!r}"
+    claimed = {"max_delay", "theta_bounds", "counted", "external_knowledge"} & told.keys()
+    claimed -= {n for n in claimed if n == "external_knowledge" and told[n] != "yes"}
+    if claimed or manifest.qid_sets or manifest.perturbed:
+        yield f"counts do not go with {', '.join(sorted(claimed)) or 'sets or drawn values'}"
+
+
+def _kinds(manifest: Manifest) -> Iterator[str]:
+    """Columns that the dataset which ships does not have so: values with thresholds, and pairs."""
+    claim = manifest.counted
+    assert claim is not None
+    if manifest.dataset not in builtin_names():
+        return
+    dataset = load_dataset(manifest.dataset)
+    published = {
+        name for table in dataset.child_tables for name in (*table.publish, *table.optional)
+    }
+    for name in claim.attributes:
+        if name not in published:
+            yield f"{name} is counted, and dataset {dataset.name} publishes no such column"
+    due = [a.column for a in dataset.sensitive if a.column in claim.attributes]
+    if list(dict.fromkeys(due)) != list(claim.sensitive):
+        yield f"thresholds are of {', '.join(claim.sensitive)}, and are due of {', '.join(due)}"
+    if dataset.signals is None:
+        return
+    leading = {dataset.signals.drug, dataset.signals.reaction}
+    wanted = {
+        frozenset(pair)
+        for pair in combinations(claim.attributes, 2)
+        if leading & set(pair) and not set(pair) <= set(due)
+    }
+    if {frozenset(pair) for pair in claim.pairs} != wanted:
+        yield f"other columns are counted together than dataset {dataset.name} declares"
