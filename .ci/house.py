@@ -196,7 +196,8 @@ def _words(root: Path) -> Iterator[Measure]:
     """Words of the docs, and of the pages that have a limit of their own."""
     counted = pages(root)
     longest = [f"{n} {page}" for page, n in sorted(counted.items(), key=lambda i: -i[1])]
-    yield Measure("docs-words", "words of the docs that people write", sum(counted.values()), longest)
+    total = sum(counted.values())
+    yield Measure("docs-words", "words of the docs that people write", total, longest)
     for name in ("models", "guide"):
         page = f"docs/{name}.md"
         yield Measure(f"{name}-words", f"words of {page}", counted.get(page, 0))

@@ -2,10 +2,10 @@
 
 ``python .ci/prose.py`` runs proselint (but ``LEFT_OUT``) on what people write of each page, without
 code, tables and figures, and holds two counts against ``budgets.toml``: words that the docs avoid
-(``AVOIDED``) and sentences of more than ``LONGEST`` words. ``--readability`` prints figures instead,
-of each page and of ``--help``, ``--hard N`` the N longest sentences. ARI is the automated readability
-index: the years of school that a text asks for, by letters a word and words a sentence; it needs no
-dictionary of syllables.
+(``AVOIDED``) and sentences of more than ``LONGEST`` words. ``--readability`` prints figures of each
+page and of ``--help`` instead, ``--hard N`` the N longest sentences. ARI is the automated
+readability index: the years of school that a text asks for, by letters a word and words a sentence;
+it needs no dictionary of syllables.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ LEFT_OUT = re.compile(r": (?:annotations|dates_times|needless_variants|typograph
 _MARKS = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|<[^>\n]+>|[*_`>]")
 _HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
 _ITEM = re.compile(r"^ *(?:[*+-]|\d+\.) +", re.MULTILINE)
-_END = re.compile(r"(?<=[.!?:;])[\"”)]* +(?=[\"“(]*[A-Z0-9ΩθεαμkA-Z])|\n{2,}")
+_END = re.compile(
+    r"(?<!\bal[.])(?<!\bFig[.])(?<!\bFigs[.])(?<!\beqs[.])(?<!\beq[.])(?<=[.!?])[\"”)]*\s+|\n{2,}"
+)
 _WORD = re.compile(r"[^\s]*[^\W\d_][^\s]*")
 
 
@@ -97,7 +99,11 @@ def main() -> int:
     parser.add_argument("--hard", type=int, default=0, help="print the longest sentences")
     options = parser.parse_args()
     texts = dict(pages())
-    of_all = [(len(_WORD.findall(s)), page, s) for page, text in texts.items() for s in sentences(text)]
+    of_all = [
+        (len(_WORD.findall(each)), page, each)
+        for page, text in texts.items()
+        for each in sentences(text)
+    ]
     for length, page, sentence in sorted(of_all, reverse=True)[: options.hard]:
         print(f"{page}, {length} words: {sentence}")
     if options.readability:

@@ -2,9 +2,9 @@
 
 ``python .ci/words.py`` prints the words of each page. A *word* is a run of signs between blanks
 that has a letter; figures and the bars of tables are none. Not counted are blocks of code and
-output, what a script of ``docs/`` writes (``GENERATED`` pages and marked parts of others), tables of
-figures, as commands print them (most cells have more digits than letters), and what only records: the
-changelog and the decisions.
+output, what a script of ``docs/`` writes (``GENERATED`` pages and marked parts of others), tables
+of figures, as commands print them (most cells have more digits than letters), and what only
+records: the changelog and the decisions.
 """
 
 from __future__ import annotations
