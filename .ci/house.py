@@ -21,6 +21,7 @@ given up for it. The files alone are read: nothing is imported or installed.
   first as that file alone has it, then with every entry of the registry of stages entered in turn.
 * A *temporary table* is a name that starts with ``srsql_`` and is created in SQL or named by a
   string of its own in Python; names of UDFs, schemas and databases are left out.
+* A *word* of the docs is what ``words.py`` counts as one.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from route import Walker
+from words import pages
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "srsql"
@@ -180,6 +182,7 @@ def measured(root: Path) -> list[Measure]:
         *_features(texts),
         *_way(trees, modules, files),
         _public_parameters("public-parameters", trees),
+        *_words(root),
         Measure(
             "lines",
             f"lines of the longest file, {longest}",
@@ -187,6 +190,17 @@ def measured(root: Path) -> list[Measure]:
             [f"{n} {path}" for path, n in sorted(lines.items(), key=lambda i: -i[1])],
         ),
     ]
+
+
+def _words(root: Path) -> Iterator[Measure]:
+    """Words of the docs, and of the pages that have a limit of their own."""
+    counted = pages(root)
+    longest = [f"{n} {page}" for page, n in sorted(counted.items(), key=lambda i: -i[1])]
+    total = sum(counted.values())
+    yield Measure("docs-words", "words of the docs that people write", total, longest)
+    for name in ("models", "guide"):
+        page = f"docs/{name}.md"
+        yield Measure(f"{name}-words", f"words of {page}", counted.get(page, 0))
 
 
 def amounts(

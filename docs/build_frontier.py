@@ -1,6 +1,6 @@
 """Draws the frontier of whole rows: docs/frontier-2022q4.svg, and those beside it.
 
-``python docs/build_frontier.py`` draws the tables of docs/models.md that ``python -m benchmarks
+``python docs/build_frontier.py`` draws the tables of docs/measurements.md that ``python -m benchmarks
 frontier`` printed, as that command with ``--svg FILE`` draws what it has just measured. A test
 fails where a figure says another thing than its table.
 """
@@ -15,7 +15,7 @@ from srsql.engine.extras.study.row_settings import RowSetting
 from srsql.engine.report.drawing import Image
 
 DOCS = Path(__file__).parent
-PAGE = DOCS / "models.md"
+PAGE = DOCS / "measurements.md"
 FIGURES = {
     "frontier-2022q4.svg": "2022Q4, the 887 reports with drugs",
     "frontier-vaers2004.svg": "VAERS 2004 (15,330 reports",

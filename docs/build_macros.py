@@ -21,7 +21,7 @@ the engine; their names and arguments may change. {python} of those call kernels
 `pip install srsql`, then `srsql.install(con)`.
 
 In a client, comments say the same: `SELECT function_name, comment FROM duckdb_functions() WHERE
-schema_name LIKE 'srsql%'`. [The reference](reference.md#sql-macros) has the arguments.
+schema_name LIKE 'srsql%'`. [The reference](macro-arguments.md) has the arguments.
 """
 TABLE = "\n## {title}\n\n| macro | what it gives | needs |\n| --- | --- | --- |\n"
 

@@ -201,7 +201,7 @@ class PpmsStay(PeriodicalModel):
 
     Why: in every group those who go on and those who stop are none or have k new cases and theta
     among them, and those who go on share one group of the next release, with theta among them, or
-    none of them is in it (the rules and their proof: docs/models.md).
+    none of them is in it (the rules and their proof: docs/proofs.md).
 
     Does not protect: who is known to be in, or not in, three periods; a patient whose own earlier
     region does not cover the value by which they are looked for (counted apart); substantially many

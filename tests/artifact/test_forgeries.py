@@ -1,7 +1,7 @@
 """Artifacts forged as a whole: rows, documents, report and hashes made anew, by the program itself.
 
 Each is refused by the check that has to see it, or what that check cannot see stands in the list of
-what no artifact shows. The table is that of docs/guide.md.
+what no artifact shows. The table is that of docs/artifacts.md.
 """
 
 from __future__ import annotations

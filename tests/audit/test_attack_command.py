@@ -39,7 +39,7 @@ def test_the_guide_s_example_does_what_the_guide_says(
     tmp_path: Path, srsql: Callable[..., Any]
 ) -> None:
     guide = GUIDE.read_text(encoding="utf-8")
-    section = guide.split("Audit somebody else's series")[1].split("\n## ")[0]
+    section = guide.split("Audit a foreign series")[1].split("\n## ")[0]
     blocks: list[list[str]] = [[]]
     for line in section.splitlines():
         if line.startswith("    "):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-MODELS = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+MEASURED = (ROOT / "docs" / "measurements.md").read_text(encoding="utf-8")
 WALK = (ROOT / "docs" / "walkthrough.md").read_text(encoding="utf-8")
 INSTALLING = re.compile(r"^    python3 -m venv .*$", re.MULTILINE)
 
@@ -51,7 +51,7 @@ def test_what_the_demo_prints_is_what_the_walk_through_runs() -> None:
 
 
 def test_the_losses_of_other_anonymizers_are_the_measured_ones() -> None:
-    measured = table(MODELS, "loss, k = 5")
+    measured = table(MEASURED, "loss, k = 5")
     sizes = measured["loss, k = 5"]
     shown = table(README, "loss")
     columns = [sizes.index(size) for size in ("10,000", "100,000", "2,958", "30,317")]
@@ -65,6 +65,6 @@ def test_the_shares_of_a_real_release_are_the_measured_ones() -> None:
     told = " ".join(README.split())
     (lost,) = re.findall(r"lose (\S+ %) of their detail", told)
     (alone,) = re.findall(r"single case for (\S+ %) of those", told)
-    assert f"lost {lost} of the detail of age, weight and sex (NIL)" in MODELS
-    measured = table(MODELS, "share of the cases that have such items")
+    assert f"lost {lost} of the detail of age, weight and sex (NIL)" in MEASURED
+    measured = table(MEASURED, "share of the cases that have such items")
     assert measured["one candidate, worst 2 drugs or terms"][0].split(" (")[0] == alone

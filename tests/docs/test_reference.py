@@ -1,8 +1,11 @@
-"""The generated page says what the code says."""
+"""The generated pages say what the code says."""
 
+import pytest
 from support.scripts import DOCS, load
 
+BUILDER = load(DOCS / "build_reference.py")
 
-def test_the_reference_page_is_the_one_that_the_code_generates() -> None:
-    builder = load(DOCS / "build_reference.py")
-    assert builder.PAGE.read_text(encoding="utf-8") == builder.page()
+
+@pytest.mark.parametrize("file", BUILDER.PAGES)
+def test_a_page_of_the_reference_is_the_one_that_the_code_generates(file: str) -> None:
+    assert (DOCS / file).read_text(encoding="utf-8") == BUILDER.PAGES[file]()

@@ -99,7 +99,7 @@ def db(tmp_path_factory: pytest.TempPathFactory, real: Any) -> Path:
 
 
 def test_what_the_dictionary_lacks_is_listed_by_cases(db: Path, told: Told, level: str) -> None:
-    """The figures of docs/guide.md."""
+    """The figures of docs/signals.md."""
     with Engine(db, read_only=True) as engine:
         every = engine.drugs(level)
         lacking = engine.drugs(level, unmatched=True)
