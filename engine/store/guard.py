@@ -151,9 +151,15 @@ def _value_of(setting: str) -> str:
 
 @cache
 def _watched() -> tuple[str, ...]:
-    """Those of ``SETTINGS`` that this DuckDB has: ``duckdb_settings()`` leaves some of them out."""
+    """Those of ``SETTINGS`` that this DuckDB has: ``duckdb_settings()`` leaves some of them out.
+
+    One is asked for on a connection of our own, since an unknown one ends a transaction.
+    """
     found = []
     with duckdb.connect() as own:
+        with suppress(duckdb.CatalogException):
+            own.execute(f"SELECT {', '.join(map(_value_of, SETTINGS))}")
+            return tuple(SETTINGS)
         for name in SETTINGS:
             with suppress(duckdb.CatalogException):
                 own.execute(f"SELECT {_value_of(name)}")
