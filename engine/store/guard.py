@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
 from typing import Any
 
 import duckdb
@@ -129,7 +128,7 @@ def _path(con: duckdb.DuckDBPyConnection, database: str) -> str:
 
 def _settle(con: duckdb.DuckDBPyConnection, changed: dict[str, str]) -> None:
     """Give every setting the value that the engine expects; ``changed`` takes what it was."""
-    watched = _watched()
+    watched = _watched(con)
     values = con.execute(f"SELECT {', '.join(map(_value_of, watched))}").fetchall()[0]
     for name, value in zip(watched, values, strict=True):
         wanted = SETTINGS[name]
@@ -149,22 +148,31 @@ def _value_of(setting: str) -> str:
     return f"CAST(system.main.current_setting('{setting}') AS VARCHAR)"
 
 
-@cache
-def _watched() -> tuple[str, ...]:
+def _watched(con: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     """Those of ``SETTINGS`` that this DuckDB has: ``duckdb_settings()`` leaves some of them out.
 
-    One is asked for on a connection of our own, since an unknown one ends a transaction.
+    They are asked for in a transaction of our own, since an unknown one ends it.
     """
-    found = []
-    with duckdb.connect() as own:
-        with suppress(duckdb.CatalogException):
-            own.execute(f"SELECT {', '.join(map(_value_of, SETTINGS))}")
-            return tuple(SETTINGS)
-        for name in SETTINGS:
-            with suppress(duckdb.CatalogException):
-                own.execute(f"SELECT {_value_of(name)}")
-                found.append(name)
-    return tuple(found)
+    if not _WATCHED:
+        with con.cursor() as own:
+            try:
+                own.execute(f"SELECT {', '.join(map(_value_of, SETTINGS))}")
+                _WATCHED.extend(SETTINGS)
+            except duckdb.CatalogException:
+                _WATCHED.extend(name for name in SETTINGS if _is_setting(own, name))
+    return tuple(_WATCHED)
+
+
+def _is_setting(con: duckdb.DuckDBPyConnection, name: str) -> bool:
+    try:
+        con.execute(f"SELECT {_value_of(name)}")
+    except duckdb.CatalogException:
+        return False
+    return True
+
+
+_WATCHED: list[str] = []
+"""Once somebody has asked for them."""
 
 
 def definitions_in(con: duckdb.DuckDBPyConnection, database: str) -> Definitions:
