@@ -191,7 +191,7 @@ def _forgotten(
     for declared in sorted(tables, key=lambda each: each.name != dataset.report_table):
         warehouse.run(_find_statement(dataset, declared))
     warehouse.run(query(TOPIC, "create_places"), own)
-    found = {case for (case,) in warehouse.rows(query(TOPIC, "found"), own)}
+    found = {case for each in _places() for (case,) in warehouse.rows(each, own)}
     erased = {"srsql.reject": _blank_rejects(warehouse, dataset)}
     for declared in tables:
         erased[f"raw_{dataset.name}.{declared.name}"] = (
@@ -277,19 +277,39 @@ def _count(warehouse: Warehouse, statement: str, parameters: Any = ()) -> int:
     return int(warehouse.value(statement, parameters))
 
 
+def _places() -> list[str]:
+    """For each place where the dataset may have cases, a query for those to forget that it has."""
+    places = [(name, "case_id", of) for name, of in NAMES_CASES.items()]
+    erased = [(name, each) for name, columns in ERASED_BY_CASE.items() for each in columns]
+    cases = exp.select("f.case_id").from_(temporary("srsql_forget_case", alias="f"))
+    return [
+        query(TOPIC, "found"),
+        *(
+            exp.select(column(each, "t"))
+            .from_(table("srsql", name, alias="t"))
+            .where(column(each, "t").isin(query=cases), _of_dataset(of))
+            .sql(dialect="duckdb")
+            for name, each, of in [*places, *((*place, "dataset") for place in erased)]
+        ),
+    ]
+
+
+def _of_dataset(of: str) -> exp.Expr:
+    """Whether a row of the catalog is of the dataset; ``of``: see ``NAMES_CASES``."""
+    of_dataset, ours = exp.Placeholder(this="dataset"), column(of, "t")
+    if of == "dataset":
+        return ours.eq(of_dataset)
+    releases = exp.select("r.release_id").from_(table("srsql", "release", alias="r"))
+    return ours.isin(query=releases.where(column("dataset", "r").eq(of_dataset)))
+
+
 def _name_statement(name: str, of: str) -> str:
     """The token stands for the case in a table of the catalog; ``of``: see ``NAMES_CASES``."""
-    of_dataset, ours = exp.Placeholder(this="dataset"), column(of, "t")
-    if of == "release_id":
-        releases = exp.select("r.release_id").from_(table("srsql", "release", alias="r"))
-        whose: exp.Expr = ours.isin(query=releases.where(column("dataset", "r").eq(of_dataset)))
-    else:
-        whose = ours.eq(of_dataset)
     return exp.update(
         table("srsql", name, alias="t"),
         {"case_id": column("token", "f")},
         from_=exp.From(this=temporary("srsql_forget_case", alias="f")),
-        where=exp.and_(column("case_id", "t").eq(column("case_id", "f")), whose),
+        where=exp.and_(column("case_id", "t").eq(column("case_id", "f")), _of_dataset(of)),
     ).sql(dialect="duckdb")
 
 
@@ -297,9 +317,8 @@ def _erase_named(name: str, columns: Sequence[str]) -> str:
     """No row of a table of the catalog stays that names a case; see ``ERASED_BY_CASE``."""
     cases = exp.select("f.case_id").from_(temporary("srsql_forget_case", alias="f"))
     named = [column(each, "t").isin(query=cases) for each in columns]
-    own = column("dataset", "t").eq(exp.Placeholder(this="dataset"))
     rows = exp.delete(table("srsql", name, alias="t"), dialect="duckdb")
-    return rows.where(exp.and_(own, exp.or_(*named))).sql(dialect="duckdb")
+    return rows.where(exp.and_(_of_dataset("dataset"), exp.or_(*named))).sql(dialect="duckdb")
 
 
 def _of_cases(dataset: Dataset, declared: Table) -> exp.Expr:

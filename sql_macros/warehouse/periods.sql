@@ -9,14 +9,14 @@
 CREATE OR REPLACE MACRO srsql.weeks_before(year) AS
 (date_trunc('week', make_date(year, 1, 4))::DATE - DATE '0001-01-01') // 7;
 
--- What:    what a period is and its number among all of its kind, which a kind has higher by one for
---          the next one; NULL: its label has no calendar, as those of days and weeks that there are
---          not (2022-02-30, 2022W53).
+-- What:    what a period is, and its number among all of its kind, which is higher by one for the
+--          next one; NULL: its label has no calendar, as those of days and weeks that there are not
+--          (2022-02-30, 2022W53).
 -- Returns: {kind: 'year', 'quarter', 'month', 'week' or 'day', number}.
 CREATE OR REPLACE MACRO srsql.calendar_period(label) AS
 CASE
     WHEN regexp_full_match(label, '[0-9]{4}')
-        THEN {'kind': 'year', 'number': try_cast(label AS BIGINT)}
+        THEN { 'kind': 'year', 'number': try_cast(label AS BIGINT) }
     WHEN regexp_full_match(label, '[0-9]{4}[- ]?[Qq][1-4]')
         THEN
             {
@@ -45,7 +45,7 @@ CASE
     WHEN
         regexp_full_match(label, '[0-9]{4}-[0-9]{2}-[0-9]{2}')
         AND try_cast(label AS DATE) IS NOT NULL
-        THEN {'kind': 'day', 'number': try_cast(label AS DATE) - DATE '0001-01-01'}
+        THEN { 'kind': 'day', 'number': try_cast(label AS DATE) - DATE '0001-01-01' }
 END;
 
 -- What:    what a period is: 'year', 'quarter', 'month', 'week' or 'day'; NULL: its label has no
@@ -62,7 +62,7 @@ CREATE OR REPLACE MACRO srsql.period_number(label) AS srsql.calendar_period(labe
 -- Source:  SPEC sections 5 and 9: the next quarter is the one that follows.
 CREATE OR REPLACE MACRO srsql.follows_on(earlier, later) AS
 list_transform(
-    [{'one': srsql.calendar_period(earlier), 'next': srsql.calendar_period(later)}],
+    [{ 'one': srsql.calendar_period(earlier), 'next': srsql.calendar_period(later) }],
     LAMBDA p: coalesce(
         CASE WHEN p.one.kind = p.next.kind THEN p.next.number = p.one.number + 1 END, true
     )

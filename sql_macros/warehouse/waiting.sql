@@ -9,7 +9,7 @@
 CREATE OR REPLACE MACRO srsql.periods_apart(earlier, later, periods) AS
 coalesce(
     list_transform(
-        [{'one': srsql.calendar_period(earlier), 'other': srsql.calendar_period(later)}],
+        [{ 'one': srsql.calendar_period(earlier), 'other': srsql.calendar_period(later) }],
         LAMBDA p: CASE WHEN p.one.kind = p.other.kind THEN p.other.number - p.one.number END
     )[1],
     len(list_filter(list_distinct(periods), LAMBDA p: p >= earlier AND p < later))

@@ -334,6 +334,23 @@ def test_a_temporary_macro_that_hides_a_function_is_refused_in_one_line(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("way", ["con", "sql", "frame"])
+def test_a_temporary_macro_is_found_however_it_was_made_on_a_warehouse_of_ours(
+    tmp_path: Path, way: str
+) -> None:
+    made = "CREATE TEMP MACRO upper(x) AS 'evil'"
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.sql("SELECT 1")
+        engine.status()
+        {
+            "con": lambda: engine.con.execute(made),
+            "sql": lambda: engine.sql(f"SELECT 1; {made}"),
+            "frame": lambda: engine.frame(f"{made}; SELECT 1"),
+        }[way]()
+        with pytest.raises(WarehouseError, match="temporary macro 'upper'"):
+            engine.status()
+
+
 def test_a_locked_configuration_is_taken_as_it_is_or_refused_by_its_name(con: Connection) -> None:
     con.execute("SET python_enable_replacements = false; SET TimeZone = 'Etc/UTC'")
     con.execute("SET lock_configuration = true")

@@ -91,12 +91,13 @@ def label_of(kind: str, day: date) -> str:
 def test_what_is_between_two_periods_is_what_plain_python_counts(
     engine: srsql.Engine, one: str, other: str
 ) -> None:
-    ((kind, follows, number, after, listed),) = engine.sql(
+    ((kind, follows, number, after, listed, period),) = engine.sql(
         "SELECT srsql.period_kind($1), srsql.follows_on($1, $2), srsql.period_number($1),"
-        " srsql.period_number($2), srsql.periods_between($1, $2)",
+        " srsql.period_number($2), srsql.periods_between($1, $2), srsql.calendar_period($1)",
         [one, other],
     )
     own, its = read(one), read(other)
+    assert period == (own and {"kind": kind, "number": number})
     assert kind == (own and own[0])
     assert (number is None) == (own is None)
     expected = between(one, other)

@@ -63,39 +63,11 @@ FROM duckdb_views() AS v
 WHERE v.schema_name = $schema AND v.database_name = current_database();
 
 -- name: found
--- The cases that the dataset has, in whatever place.
-SELECT DISTINCT c.case_id
+-- The cases that lines of the dataset name, or that were forgotten before.
+SELECT c.case_id
 FROM temp.main.srsql_forget_case AS c
 WHERE
-    c.case_id IN (
-        SELECT p.case_id FROM temp.main.srsql_forget_place AS p
-        UNION ALL
-        SELECT b.case_id FROM srsql.budget_ledger AS b WHERE b.dataset = $dataset
-        UNION ALL
-        SELECT d.case_id FROM srsql.deleted_case AS d WHERE d.dataset = $dataset
-        UNION ALL
-        SELECT a.case_id FROM srsql.replaced_case AS a WHERE a.dataset = $dataset
-        UNION ALL
-        SELECT i.case_id FROM srsql.id_pseudonym AS i WHERE i.dataset = $dataset
-        UNION ALL
-        SELECT s.case_id FROM srsql.suspected_duplicate AS s WHERE s.dataset = $dataset
-        UNION ALL
-        SELECT s.other_case_id FROM srsql.suspected_duplicate AS s WHERE s.dataset = $dataset
-        UNION ALL
-        SELECT l.case_id FROM temp.main.srsql_forget_line AS l
-        UNION ALL
-        SELECT n.case_id
-        FROM (
-            SELECT w.release_id, w.case_id FROM srsql.waiting AS w
-            UNION ALL
-            SELECT t.release_id, t.case_id FROM srsql.taken_case AS t
-            UNION ALL
-            SELECT p.release_id, p.case_id FROM srsql.counted_person AS p
-        ) AS n
-        SEMI JOIN temp.main.srsql_forget_case AS f ON n.case_id = f.case_id
-        INNER JOIN srsql.release AS r ON n.release_id = r.release_id
-        WHERE r.dataset = $dataset
-    )
+    c.case_id IN (SELECT l.case_id FROM temp.main.srsql_forget_line AS l)
     OR c.token IN (SELECT f.token FROM srsql.forgotten_case AS f WHERE f.dataset = $dataset);
 
 -- name: drafts
