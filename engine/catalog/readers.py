@@ -14,6 +14,7 @@ from srsql.engine.catalog.datasets import dataset_names, registered_dataset
 from srsql.engine.catalog.layout import CASE_COUNT, COUNTS, ITEM_COUNT, PAIR_COUNT, key_column
 from srsql.engine.catalog.releases import ONE_VALUE, suppressing
 from srsql.engine.catalog.series import PER_QUARTER
+from srsql.engine.store.comments import column_comment
 from srsql.engine.store.definitions import READER, described
 from srsql.engine.store.statements import column, create, dotted, query, source, table, union_all
 from srsql.engine.store.warehouse import Warehouse
@@ -212,3 +213,5 @@ def _show(warehouse: Warehouse, view: str, parts: list[exp.Query]) -> None:
         warehouse.run(f"DROP VIEW {dotted(READER, view)}")
         warehouse.run(source("srsql.sql_macros", "public/readers.sql"))
     warehouse.run(told.statement)
+    for name in warehouse.columns(READER, view):
+        warehouse.run(column_comment(READER, view, name))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
+from srsql.engine.catalog.column_comments import comment_views
 from srsql.engine.catalog.datasets import registered_dataset
 from srsql.engine.catalog.late import has_late
 from srsql.engine.catalog.layout import OF_RELEASE, SHAPES
@@ -148,6 +149,7 @@ def refresh_series_views(
     if len(releases) == 1 or not appended:
         show_reports(warehouse)  # a warehouse of an earlier version has none of these views
     show_pairs(warehouse)
+    comment_views(warehouse, dataset, series.name)
 
 
 def grouped_reports(*, by_case: bool) -> exp.Select:

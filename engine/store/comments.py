@@ -1,17 +1,23 @@
 """What DuckDB tells of the definitions of a warehouse: comments, read off their own headers.
 
 A macro is told by what stands behind ``-- What:`` above it, a table or view by the comment above
-it. A macro that calls a kernel, or a macro that does, says that it needs Python.
+it, a column by ``columns.toml``. A macro that calls a kernel, or a macro that does, says that it
+needs Python.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
-from srsql.engine.store.statements import dotted, literal
+from srsql.engine.store.statements import dotted, literal, source
 
+COLUMNS = "columns.toml"
+EVERY = "every"
+"""Of that file: what a column means wherever its table has no text of its own for it."""
 PUBLIC = "public/"
 """The folder of the macros that people call."""
 HELPER = "Helper. "
@@ -110,3 +116,22 @@ def _spread(calls: dict[str, set[str]], kernels: dict[str, set[str]]) -> None:
 def _one_line(comment: str) -> str:
     text = " ".join(line.removeprefix("--").strip() for line in comment.splitlines()).strip()
     return text[:1].upper() + text[1:]
+
+
+@cache
+def _column_texts() -> dict[str, dict[str, str]]:
+    texts: dict[str, dict[str, str]] = tomllib.loads(source(__package__, COLUMNS))
+    return texts
+
+
+def column_text(name: str, column: str) -> str | None:
+    """What a column of a table or view of ours holds; None: nothing is written of it."""
+    texts = _column_texts()
+    return texts.get(name, {}).get(column) or texts[EVERY].get(column)
+
+
+def column_comment(schema: str, name: str, column: str) -> str:
+    """The statement that comments a column; it has a text."""
+    text = column_text(name, column)
+    assert text is not None, f"{COLUMNS}: {name}.{column}"
+    return f"COMMENT ON COLUMN {dotted(schema, name, column)} IS {literal(text)}"

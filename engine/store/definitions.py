@@ -14,7 +14,7 @@ import duckdb
 
 from srsql.engine.errors import OutdatedError, WarehouseError, one_line
 from srsql.engine.store import comments, database_file
-from srsql.engine.store.comments import Told, told
+from srsql.engine.store.comments import COLUMNS, Told, column_comment, told
 from srsql.engine.store.composed import macro_text
 from srsql.engine.store.database_file import ALIAS
 from srsql.engine.store.guard import (
@@ -27,6 +27,7 @@ from srsql.engine.store.scratch import private_folder, put_beside
 from srsql.engine.store.statements import (
     dotted,
     literal,
+    query,
     quoted,
     source,
 )
@@ -144,7 +145,7 @@ def _define(
         for file in definition_files():
             for definition in _parsed(*file):
                 con.execute(definition)
-        con.execute(_comments())
+        con.execute(_comments(con, database))
         con.execute("DELETE FROM srsql.warehouse")
         con.execute(
             "INSERT INTO srsql.warehouse VALUES (?, ?, ?)", [LAYOUT, __version__, fingerprint]
@@ -252,11 +253,13 @@ def _due_definitions(fingerprint: str) -> Definitions:
     return found
 
 
+@cache
 def definitions() -> str:
     """A digest of the statements that make the catalog and the macros, and of what comments them:
     to read the comments off takes longer than all the rest."""
     made = [macro_text(*file) for file in definition_files()]
-    text = "\n".join([*made, source(comments.__package__, "comments.py")])
+    of_comments = [source(comments.__package__, name) for name in ("comments.py", COLUMNS)]
+    text = "\n".join([*made, *of_comments])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -273,9 +276,13 @@ def described() -> tuple[Told, ...]:
     return tuple(told((file, macro_text(package, file)) for package, file in definition_files()))
 
 
-def _comments() -> str:
-    """The statements that say what each definition is."""
-    return ";\n".join(each.statement for each in described())
+def _comments(con: duckdb.DuckDBPyConnection, database: str) -> str:
+    """The statements that say what each definition is, and each column of a table or view."""
+    columns = con.execute(query("warehouse/warehouse", "columns"), {"database": database})
+    return ";\n".join(
+        [each.statement for each in described()]
+        + [column_comment(*column) for column in columns.fetchall()]
+    )
 
 
 def definition_files() -> list[tuple[str, str]]:

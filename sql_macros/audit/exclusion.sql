@@ -153,8 +153,10 @@ asked_release AS MATERIALIZED (
     SELECT DISTINCT a.release_id FROM asked AS a
 ),
 
+-- known stands here, since DuckDB 1.5 takes no subquery, as which a macro may get it, in a LEFT JOIN
 positions AS MATERIALIZED (
-    SELECT p.* FROM srsql.box_positions('asked_release') AS p
+    SELECT p.*, known IS NULL OR list_contains(known, p.position) AS is_known
+    FROM srsql.box_positions('asked_release') AS p
 )
 
 SELECT
@@ -168,7 +170,7 @@ LEFT JOIN srsql.region AS e
         a.release_id = e.release_id
         AND a.group_id = e.group_id
         AND p.position = e.position
-        AND (known IS NULL OR list_contains(known, p.position))
+        AND p.is_known
 GROUP BY a.release_id, a.group_id;
 
 -- What:    where each followed-up case of a series was before and will be after each of its

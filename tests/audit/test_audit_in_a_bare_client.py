@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from support.quarters import Report
 from support.scripts import DOCS, load
 
 from srsql.engine.api.engine import Engine
+from srsql.engine.store.comments import COLUMNS, EVERY
 from srsql.engine.store.definitions import described
+from srsql.engine.store.statements import source
 
 pytestmark = pytest.mark.slow
 
@@ -281,14 +284,44 @@ def test_the_series_and_the_macros_are_listed(db: Path) -> None:
     assert not any(each.kernels for each in public)
 
 
-def test_every_table_and_view_of_the_catalog_has_a_comment(db: Path) -> None:
+def test_every_table_and_view_and_each_of_their_columns_has_a_comment(db: Path) -> None:
+    """Of the catalog, of the views of readers, and of what is released."""
+    shown = "schema_name IN ('srsql', 'srsql_reader') OR schema_name LIKE 'release%'"
+    tables, columns = answers(db, [
+        "SELECT schema_name || '.' || table_name AS name, comment FROM duckdb_tables() "
+        f"WHERE {shown} UNION ALL "
+        "SELECT schema_name || '.' || view_name, comment FROM duckdb_views() "
+        f"WHERE {shown}",
+        "SELECT schema_name || '.' || table_name || '.' || column_name AS name, comment "
+        f"FROM duckdb_columns() WHERE {shown}",
+    ])  # fmt: skip
+    names = {row["name"] for row in tables}
+    assert {
+        "srsql_reader.report",
+        "srsql.member",
+        "released.demo",
+        "release_2011q3.manifest",
+    } <= names
+    texts = {row["name"]: row["comment"] for row in columns}
+    assert {f"{name}." for name in names} == {name.rpartition(".")[0] + "." for name in texts}
+    assert [row["name"] for row in tables if not row["comment"]] == []
+    assert [name for name, text in texts.items() if not text] == []
+    assert texts["released.demo.age_low"] == (
+        "Lower end of the region of age, inclusive, in years."
+    )
+    assert texts["released.reac.pt_key"] == "Key of pt, one for all its spellings."
+
+
+def test_each_column_text_is_of_a_column_that_there_is(db: Path) -> None:
     (rows,) = answers(db, [
-        "SELECT table_name AS name, comment FROM duckdb_tables() WHERE schema_name = 'srsql' "
-        "UNION ALL SELECT view_name, comment FROM duckdb_views() "
+        "SELECT table_name, column_name FROM duckdb_columns() "
         "WHERE schema_name IN ('srsql', 'srsql_reader')"
     ])  # fmt: skip
-    assert {"report", "signal_case", "signal_drug", "signal_reaction"} <= {r["name"] for r in rows}
-    assert [r["name"] for r in rows if not r["comment"]] == []
+    texts = tomllib.loads(source("srsql.engine.store", COLUMNS))
+    of_every = texts.pop(EVERY)
+    own = {(name, column) for name, found in texts.items() for column in found}
+    assert set(of_every) == {row["column_name"] for row in rows}
+    assert own <= {(row["table_name"], row["column_name"]) for row in rows}
 
 
 def test_attached_it_answers_where_it_is_in_use_or_on_the_search_path(db: Path) -> None:

@@ -164,7 +164,7 @@ rows AS (
         c.release_id,
         coalesce(c.case_id, error('a row of a report has no case id')) AS case_id,
         list(
-            struct_pack(position := c.position, low := c.low, high := c.high) ORDER BY c.position
+            {'position': c.position, 'low': c.low, 'high': c.high} ORDER BY c.position
         ) AS region
     FROM coded AS c
     GROUP BY c.release_id, c.line, c.case_id

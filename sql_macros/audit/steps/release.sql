@@ -21,6 +21,26 @@ elsewhere AS (
     INNER JOIN srsql.member AS m ON r.release_id = m.release_id
 ),
 
+-- each of one release, and not by a parameter in a LEFT JOIN, which DuckDB 1.5 does not know in a
+-- macro
+regions AS (
+    SELECT g.group_id, g.box
+    FROM temp.main.srsql_audit_region AS g
+    WHERE g.release_id = $release_id::INTEGER
+),
+
+history AS (
+    SELECT h.* FROM temp.main.srsql_audit_history AS h WHERE h.release_id = $release_id::INTEGER
+),
+
+coming AS (
+    SELECT x.case_id FROM temp.main.srsql_audit_next AS x WHERE $newest::BOOLEAN
+),
+
+flags AS (
+    SELECT t.case_no, t.is_ss FROM srsql.case_flag AS t WHERE t.release_id = $release_id::INTEGER
+),
+
 cases AS (
     SELECT
         m.case_no,
@@ -37,13 +57,10 @@ cases AS (
         coalesce(t.is_ss, false) AS is_ss
     FROM srsql.member AS m
     ANTI JOIN elsewhere AS e ON m.case_id = e.case_id
-    LEFT JOIN temp.main.srsql_audit_region AS g
-        ON g.release_id = $release_id::INTEGER AND m.group_id = g.group_id
-    LEFT JOIN temp.main.srsql_audit_history AS h
-        ON h.release_id = $release_id::INTEGER AND m.case_no = h.case_no
-    LEFT JOIN temp.main.srsql_audit_next AS x ON $newest::BOOLEAN AND m.case_id = x.case_id
-    LEFT JOIN srsql.case_flag AS t
-        ON t.release_id = $release_id::INTEGER AND m.case_no = t.case_no
+    LEFT JOIN regions AS g ON m.group_id = g.group_id
+    LEFT JOIN history AS h ON m.case_no = h.case_no
+    LEFT JOIN coming AS x ON m.case_id = x.case_id
+    LEFT JOIN flags AS t ON m.case_no = t.case_no
     WHERE m.release_id = $release_id::INTEGER
 )
 

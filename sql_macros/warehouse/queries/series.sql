@@ -195,3 +195,27 @@ WHERE
 SELECT k.release_id
 FROM srsql.release_key AS k
 WHERE k.version > 0 AND list_contains($releases::INTEGER[], k.release_id);
+
+-- name: uncommented
+-- The views of the releases of a series, and of all of them together, and their columns (NULL: the
+-- view itself), that have no comment.
+WITH schemas AS (
+    SELECT r.schema_name
+    FROM srsql.release AS r
+    WHERE r.dataset = $dataset AND r.series = $series AND r.status <> 'superseded'
+    UNION
+    SELECT s.cumulative_schema
+    FROM srsql.series AS s
+    WHERE s.dataset = $dataset AND s.series = $series
+)
+
+SELECT v.schema_name, v.view_name, NULL AS column_name
+FROM system.main.duckdb_views() AS v
+SEMI JOIN schemas AS s ON v.schema_name = s.schema_name
+WHERE v.database_name = system.main.current_database() AND v.comment IS NULL
+UNION ALL
+SELECT c.schema_name, c.table_name, c.column_name
+FROM system.main.duckdb_columns() AS c
+SEMI JOIN schemas AS s ON c.schema_name = s.schema_name
+WHERE c.database_name = system.main.current_database() AND c.comment IS NULL
+ORDER BY ALL;

@@ -84,3 +84,10 @@ ORDER BY v.schema_name, v.view_name;
 -- name: syntax
 -- The syntax tree of the query in $text, as a JSON document.
 SELECT system.main.json_serialize_sql($text::VARCHAR)::VARCHAR;
+
+-- name: columns
+-- The columns of the tables and views of the catalog, and of the views of readers.
+SELECT c.schema_name, c.table_name, c.column_name
+FROM system.main.duckdb_columns() AS c
+WHERE c.database_name = $database AND c.schema_name IN ('srsql', 'srsql_reader')
+ORDER BY ALL;
