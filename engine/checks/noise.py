@@ -271,7 +271,8 @@ def check_fresh(evidence: Evidence) -> list[Measure]:
                  "low": domain[0], "high": domain[1]}  # fmt: skip
         ((pairs, same),) = evidence.release.warehouse.rows(query(TOPIC, "drawn_elsewhere"), asked)
         middle, drawn, scales = _numbers(evidence, each)
-        middle, drawn, scales = (of[scales > 0] for of in (middle, drawn, scales))
+        has = scales > 0
+        middle, drawn, scales = middle[has], drawn[has], scales[has]
         seeded = any(
             _repeats(seed, middle, drawn, scales, domain)
             for seed in seeds_of(evidence, f"noise/{each.position}")

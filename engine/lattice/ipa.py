@@ -73,8 +73,13 @@ class IpaParameters:
     def budget(self) -> Budget:
         """What is spent at one node."""
         of, epsilon = self.shares, self.epsilon
-        spent = (s * epsilon for s in (of.suppression, of.insertion, of.value))
-        return Budget(self.least, *spent, printed=self.printed)
+        return Budget(
+            self.least,
+            of.suppression * epsilon,
+            of.insertion * epsilon,
+            of.value * epsilon,
+            self.printed,
+        )
 
     @property
     def candidates(self) -> Fraction:

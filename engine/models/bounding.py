@@ -121,7 +121,11 @@ class PpmsEar(PeriodicalModel):
 
 @dataclass(frozen=True)
 class PpmsPlus(PeriodicalModel):
-    """Covers the earliest region; groups grow on new cases alone, then the others join them."""
+    """Covers the earliest region; groups grow on new cases alone, then the others join them.
+
+    Our reading of what Wu 2022 compares with as the best implementation: its new-case-core grouping
+    (section IV.B) without noise. Section III has no algorithm of this name.
+    """
 
     name: ClassVar[str] = "ppms++"
     extensions: ClassVar[frozenset[Extension]] = EXTENDED

@@ -30,7 +30,8 @@ class AgeGroup:
 
 @dataclass(frozen=True)
 class Counted:
-    """An answer, and how many rows fit the conditions but tell no age: they may be of any group."""
+    """An answer, and how many rows fit the conditions but tell no age: they may be of any group,
+    and each of the domain's is expected to have its share of them."""
 
     groups: list[AgeGroup]
     hidden: int
@@ -73,7 +74,8 @@ def by_age_group(
     if question.width < 1:
         raise QueryError(f"an age group has at least 1 year, not {question.width}")
     rows = released_rows(dataset, schema, question)
-    return counted(warehouse, rows, {"value": question.informative[1]}, question.width)
+    age = _qid(dataset, question.age, "numeric")
+    return counted(warehouse, rows, {"value": question.informative[1]}, question.width, age)
 
 
 def released_rows(dataset: Dataset, schema: str, question: GroupQuestion) -> exp.Select:
@@ -112,7 +114,7 @@ def released_rows(dataset: Dataset, schema: str, question: GroupQuestion) -> exp
 
 
 def counted(
-    warehouse: Warehouse, rows: exp.Query, parameters: Mapping[str, object], width: int
+    warehouse: Warehouse, rows: exp.Query, parameters: Mapping[str, object], width: int, age: Qid
 ) -> Counted:
     """The groups of the rows of a query, as the macro ``srsql.age_groups`` takes them.
 
@@ -121,9 +123,12 @@ def counted(
         rows: ``(low, high, share, amount)``.
         parameters: of the query.
         width: of a group.
+        age: whose domain says which ages a row without one may be of.
     """
+    low, high = (int(end * age.granularity) for end in age.ends) if age.ends else (None, None)
+    asked = {**parameters, "width": width, "domain_low": low, "domain_high": high}
     statement = with_rows(query("risk/group_queries", "counts"), asked_row=rows)
-    answer = warehouse.rows(statement.sql(dialect="duckdb"), {**parameters, "width": width})
+    answer = warehouse.rows(statement.sql(dialect="duckdb"), asked)
     groups = [AgeGroup(*row) for _, *row in answer if row[0] is not None]
     return Counted(groups, answer[0][0])
 

@@ -98,7 +98,7 @@ def group_answers(
         )
         answer = by_age_group(warehouse, dataset, schema, question)
         rows = original_rows(dataset, informative, numbers, split and (split[0], label))
-        truth = counted(warehouse, rows, {"value": value, "quarter": quarter}, width)
+        truth = counted(warehouse, rows, {"value": value, "quarter": quarter}, width, numbers[0])
         answers += _together(value, label, answer, truth.groups)
     return answers
 

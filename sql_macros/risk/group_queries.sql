@@ -5,22 +5,32 @@
 -- Inputs:  shown(low, high, share, amount): the rows asked for: bounds of the age (NULL: not told),
 --          the share of the row that fits the other conditions (1: surely, below 1: it is
 --          generalized above what was asked for), an amount (the middle of an interval; NULL where
---          none is asked for); width: of the groups, 5 in the paper.
+--          none is asked for); width: of the groups, 5 in the paper; domain_low, domain_high: the
+--          least and the greatest age that there may be, NULL where nobody declares them.
 -- Outputs: age_group (its first age); lower: rows that surely belong to it; expected: a generalized
---          age spread evenly over its years, as the paper's Tables 9 and 10 have it; upper: rows
---          that may belong to it; mean_amount, weighted by what is expected. Groups in which
---          nothing is expected are left out.
+--          age spread evenly over its years, as the paper's Tables 9 and 10 have it, one that is not
+--          told over the domain, of which "*" may be any value ("Step 1"); upper: rows that may
+--          belong to it; mean_amount, weighted by what is expected. Groups in which nothing is
+--          expected are left out; without a domain, so are rows that tell no age.
 -- Source:  Lee 2020, "Real-world analysis"; lower and upper as SPEC section 14.
-CREATE OR REPLACE MACRO srsql.age_groups(shown, width) AS TABLE
+CREATE OR REPLACE MACRO srsql.age_groups(shown, width, domain_low, domain_high) AS TABLE
 WITH
+fits AS (
+    SELECT
+        coalesce(s.low, domain_low) AS low,
+        coalesce(s.high, domain_high) AS high,
+        s.share,
+        s.amount
+    FROM query_table(shown) AS s
+    WHERE s.share > 0
+),
+
 known AS (
-    SELECT s.low, s.high, s.share, s.amount FROM query_table(shown) AS s
-    WHERE s.share > 0 AND s.low IS NOT NULL
+    SELECT f.low, f.high, f.share, f.amount FROM fits AS f WHERE f.low IS NOT NULL
 ),
 
 hidden AS (
-    SELECT count(*) AS row_count FROM query_table(shown) AS s
-    WHERE s.share > 0 AND s.low IS NULL
+    SELECT count(*) AS row_count FROM fits AS f WHERE f.low IS NULL
 ),
 
 parts AS (

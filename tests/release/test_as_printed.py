@@ -124,6 +124,7 @@ def test_a_grid_takes_the_choices_of_a_paper_for_each_of_its_models() -> None:
         assert options.get("calibration") == ("printed" if model != "ppms++" else None)
     with pytest.raises(CompareError, match="--as-printed wu2022 chooses --calibration: leave one"):
         Grid(["ppms-dp-num"], as_printed="wu2022", calibration=["sound"])
+    assert cells(Grid(["ppms++"], as_printed="wu2022", missing="drop", refine=["off"]))
     refused = cells(Grid(["ms"], as_printed="wu2022"))
     assert [str(cell.refused).partition(":")[0] for cell in refused] == [
         "--as-printed wu2022 runs ppms-dp-all, ppms-dp-num, ppms++, and not ms"

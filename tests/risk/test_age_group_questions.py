@@ -31,9 +31,9 @@ def truth(value: str, sex: str, width: int) -> tuple[dict[int, float], dict[int,
         ages = [int(report.age) for report in mine if report.age]
         known = {report.sex for report in mine if report.sex}
         share = SHARE[sex][known.pop() if len(known) == 1 else ""]
-        if not ages or not share:
+        if not share:
             continue
-        years = range(min(ages), max(ages) + 1)
+        years = range(min(ages), max(ages) + 1) if ages else range(121)
         weight = fmean([float(report.wt) for report in mine])
         for year in years:
             group = year // width * width
@@ -115,3 +115,7 @@ def test_rows_without_an_age_may_be_of_any_group(engine: Engine) -> None:
     assert hidden
     assert found
     assert all(row.upper >= len(hidden) for row in found)
+    assert len(found) == 25  # of 5 years each from 0 to 120, which every one may be of
+    told = sum(row.expected for row in found)
+    assert told == pytest.approx(len(hidden) + sum(row.lower for row in found), abs=len(hidden))
+    assert min(row.expected for row in found) >= len(hidden) / 121 - 1e-9

@@ -184,11 +184,14 @@ class Grid:
                 raise CompareError(f"--{name}: give at least one value")
         for name in models:
             chosen = printed_options({AS_PRINTED: read[AS_PRINTED], "model": name})
-            if both := [each for each in chosen if values.get(each) is not None]:
-                raise CompareError(
-                    f"--as-printed {read[AS_PRINTED]} chooses {known[both[0]].option}: leave one "
-                    "of the two out"
-                )
+            for told in (known[each] for each in chosen if each in known):
+                value = read[told.keyword]
+                asked = [str(each) for each in (value if isinstance(value, tuple) else [value])]
+                if value != told.default and asked != [str(chosen[told.keyword])]:
+                    raise CompareError(
+                        f"--as-printed {read[AS_PRINTED]} chooses {told.option}: leave one of the "
+                        "two out"
+                    )
         if any(count < 1 for count in read["cases"]):
             raise CompareError("--cases: a sample has at least 1 case")
         _check_policies(read["policy"])

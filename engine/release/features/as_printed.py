@@ -20,8 +20,7 @@ _WHOLE = {**_GREEDY, "parts": "1"}
 _CASES = {**_WHOLE, "count": "cases"}
 _HA = {**_CASES, "ss_rule": "mean+sd"}
 _NOISE = {**_WHOLE, "calibration": "printed"}
-_SHARES = {
-    "share_suppression": "1/10",
+_SHARES = {  # the fourth is what is left
     "share_insertion": "3/10",
     "share_value": "3/10",
     "share_candidates": "3/10",
@@ -73,17 +72,12 @@ def printed_options(given: Mapping[str, Any], of_series: str | None = None) -> d
     return {name: value for name, value in chosen.items() if given.get(name) is None}
 
 
-def printed_facts(paper: str | None) -> dict[str, str]:
-    """What the manifests tell of it; nothing where none is asked for."""
-    return {} if paper is None else {AS_PRINTED: paper}
-
-
 def _otherwise(wanted: Wanted) -> Iterator[tuple[Parameter, Any]]:
     """What the request has otherwise than the paper: the option, and the paper's value."""
     owners = [of for of in (wanted.terms, wanted, wanted.model) if of is not None]
     for keyword, value in PAPERS[str(wanted.as_printed)][wanted.model.name].items():
         for owner in owners:
-            told = declared(type(owner)).get(keyword)  # type: ignore[arg-type]
+            told = declared(type(owner)).get(keyword)
             if told is None:
                 continue
             if getattr(owner, told.field) != told.takes.read(value, told.option):

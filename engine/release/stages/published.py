@@ -8,7 +8,7 @@ from typing import Any
 from srsql.engine.catalog.releases import NOT_IDS
 from srsql.engine.catalog.series import create_views, gaps
 from srsql.engine.models.base import promise_by
-from srsql.engine.release.features.as_printed import printed_facts
+from srsql.engine.release.features.as_printed import AS_PRINTED
 from srsql.engine.release.features.count_tables import table_facts
 from srsql.engine.release.features.late import late_facts
 from srsql.engine.release.features.optional_columns import optional_facts
@@ -93,7 +93,7 @@ def _facts(request: Request, made: Made, parameters: Parameters) -> dict[str, st
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(made.exposed)}
     facts |= {**optional_facts(request.columns), **set_facts(current)}
-    facts |= printed_facts(request.as_printed)
+    facts |= {AS_PRINTED: request.as_printed} if request.as_printed else {}
     facts |= made.units.public(perturbs=model.perturbs_values)
     facts |= request.unit.told(promise_by(request.unit.name, model.guarantee))
     facts[RELEASE_DATE] = request.date

@@ -14,7 +14,9 @@ SELECT
 FROM (
     SELECT count_if(r.share > 0 AND r.low IS NULL) AS hidden FROM asked_row AS r
 ) AS h
-LEFT JOIN srsql.age_groups('asked_row', $width) AS a ON true
+LEFT JOIN srsql.age_groups(
+    'asked_row', $width, $domain_low::BIGINT, $domain_high::BIGINT
+) AS a ON true
 ORDER BY a.age_group;
 
 -- name: lattice_release
