@@ -22,73 +22,83 @@ root AS (
     SELECT t.stratum FROM query_table(tree) AS t WHERE t.parent IS NULL
 ),
 
-items AS (
-    SELECT DISTINCT i.attribute, i.term FROM query_table(item_count) AS i
+nobody AS (
+    SELECT NULL::VARCHAR AS attribute, NULL::VARCHAR AS term WHERE false
+),
+
+items AS MATERIALIZED (
+    SELECT n.item_no, n.attribute, n.term
+    FROM srsql.count_names(item_count, pair_count, 'nobody') AS n
 ),
 
 -- Who holds no told term of an attribute with one term a unit holds the rest of it.
 holding AS MATERIALIZED (
-    SELECT h.unit, struct_pack(attribute := h.attribute, term := h.term) AS item
+    SELECT h.unit, i.item_no, i.attribute
     FROM query_table(held) AS h
+    INNER JOIN items AS i ON h.attribute = i.attribute AND h.term = i.term
     UNION ALL
-    SELECT c.unit, struct_pack(attribute := s.attribute, term := NULL::VARCHAR) AS item
+    SELECT c.unit, i.item_no, i.attribute
     FROM query_table(counted) AS c
-    CROSS JOIN query_table(single) AS s
-    WHERE NOT EXISTS (
-        SELECT 1
-        FROM query_table(held) AS h
-        INNER JOIN items AS i ON h.attribute = i.attribute AND h.term = i.term
-        WHERE c.unit = h.unit AND s.attribute = h.attribute
-    )
-),
-
-item_numbers AS MATERIALIZED (
-    SELECT d.item, row_number() OVER () AS item_no
-    FROM (SELECT DISTINCT unnest(c.key) AS item FROM cells AS c) AS d
+    CROSS JOIN items AS i
+    WHERE
+        i.term IS NULL
+        AND i.attribute IN (SELECT s.attribute FROM query_table(single) AS s)
+        AND NOT EXISTS (
+            SELECT 1
+            FROM query_table(held) AS h
+            INNER JOIN items AS o ON h.attribute = o.attribute AND h.term = o.term
+            WHERE c.unit = h.unit AND i.attribute = h.attribute
+        )
 ),
 
 named AS MATERIALIZED (
-    SELECT d.key, row_number() OVER () AS key_no, a.item_no, b.item_no AS other_no
+    SELECT d.key, a.item_no, b.item_no AS other_no, a.attribute, b.attribute AS other
     FROM (SELECT DISTINCT c.key FROM cells AS c) AS d
-    LEFT JOIN item_numbers AS a ON d.key[1] = a.item
-    LEFT JOIN item_numbers AS b ON d.key[2] = b.item
+    LEFT JOIN items AS a
+        ON d.key[1].attribute = a.attribute AND d.key[1].term IS NOT DISTINCT FROM a.term
+    LEFT JOIN items AS b
+        ON d.key[2].attribute = b.attribute AND d.key[2].term IS NOT DISTINCT FROM b.term
 ),
 
-numbered AS MATERIALIZED (
-    SELECT h.unit, i.item_no
+both_kinds AS (
+    SELECT DISTINCT k.attribute, k.other FROM named AS k WHERE k.other_no IS NOT NULL
+),
+
+-- One kind of two items after the other: all items of a unit would meet all.
+first_held AS MATERIALIZED (
+    SELECT h.unit, h.item_no, d.other
     FROM holding AS h
-    INNER JOIN item_numbers AS i ON h.item = i.item
+    INNER JOIN both_kinds AS d ON h.attribute = d.attribute
 ),
 
 holders AS (
-    SELECT k.key_no, c.unit
-    FROM named AS k
-    INNER JOIN query_table(counted) AS c ON k.item_no IS NULL
+    SELECT 0 AS item_no, 0 AS other_no, c.unit FROM query_table(counted) AS c
     UNION ALL
-    SELECT k.key_no, a.unit
-    FROM named AS k
-    INNER JOIN numbered AS a ON k.item_no = a.item_no
-    WHERE k.other_no IS NULL
+    SELECT h.item_no, 0 AS other_no, h.unit FROM holding AS h
     UNION ALL
-    SELECT k.key_no, a.unit
-    FROM named AS k
-    INNER JOIN numbered AS a ON k.item_no = a.item_no
-    INNER JOIN numbered AS b ON k.other_no = b.item_no AND a.unit = b.unit
+    SELECT a.item_no, b.item_no AS other_no, a.unit
+    FROM first_held AS a
+    INNER JOIN holding AS b ON a.unit = b.unit AND a.other = b.attribute
+    SEMI JOIN named AS k ON a.item_no = k.item_no AND b.item_no = k.other_no
 ),
 
 leaf_counts AS MATERIALIZED (
-    SELECT h.key_no, c.stratum, count(*) AS cases
+    SELECT h.item_no, h.other_no, c.stratum, count(*) AS cases
     FROM holders AS h
     INNER JOIN query_table(counted) AS c ON h.unit = c.unit
-    GROUP BY h.key_no, c.stratum
+    GROUP BY h.item_no, h.other_no, c.stratum
 ),
 
 recounted AS MATERIALIZED (
-    SELECT any_value(k.key) AS key, p.ancestor AS stratum, sum(l.cases) AS cases
-    FROM leaf_counts AS l
-    INNER JOIN paths AS p ON l.stratum = p.stratum
-    INNER JOIN named AS k ON l.key_no = k.key_no
-    GROUP BY l.key_no, p.ancestor
+    SELECT k.key, s.stratum, s.cases
+    FROM (
+        SELECT l.item_no, l.other_no, p.ancestor AS stratum, sum(l.cases) AS cases
+        FROM leaf_counts AS l
+        INNER JOIN paths AS p ON l.stratum = p.stratum
+        GROUP BY l.item_no, l.other_no, p.ancestor
+    ) AS s
+    INNER JOIN named AS k
+        ON s.item_no = coalesce(k.item_no, 0) AND s.other_no = coalesce(k.other_no, 0)
 ),
 
 opened AS (

@@ -92,24 +92,31 @@ GROUP BY l.key_no, w.within;
 --          told.
 CREATE OR REPLACE MACRO srsql.known_cells(cells, strata, within) AS TABLE
 WITH
-placed AS (
+placed AS MATERIALIZED (
     SELECT c.key_no, c.group_no, c.node, c.units, c.passes, s.parent
     FROM query_table(cells) AS c
     INNER JOIN query_table(strata) AS s ON c.node = s.node
 ),
 
 -- A parent whose children all pass is split; NULL stands for what the root would be a child of.
-split AS (
+split AS MATERIALIZED (
     SELECT p.group_no, p.parent
     FROM placed AS p
     GROUP BY p.group_no, p.parent
     HAVING bool_and(p.passes)
 ),
 
+-- What is known is a part of something that is split: that leaves few to look further up from.
+parts AS (
+    SELECT p.key_no, p.group_no, p.node, p.units, p.parent
+    FROM placed AS p
+    SEMI JOIN split AS x ON p.group_no = x.group_no AND p.parent IS NOT DISTINCT FROM x.parent
+),
+
 -- A stratum is known if the root passes and everything above it is split.
 reached AS (
     SELECT p.group_no, w.node, w.within
-    FROM (SELECT DISTINCT q.group_no, q.node FROM placed AS q) AS p
+    FROM (SELECT DISTINCT q.group_no, q.node FROM parts AS q) AS p
     INNER JOIN query_table(within) AS w ON p.node = w.node
 ),
 
@@ -128,7 +135,7 @@ SELECT
     p.node,
     p.units,
     x.group_no IS NULL AS told
-FROM placed AS p
+FROM parts AS p
 INNER JOIN known AS n ON p.group_no = n.group_no AND p.node = n.node
 LEFT JOIN split AS x ON p.group_no = x.group_no AND p.node = x.parent;
 
