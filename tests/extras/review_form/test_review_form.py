@@ -14,7 +14,7 @@ from support.quarters import write_quarter
 
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import ReportError
-from srsql.engine.report.report import write_report
+from srsql.engine.report.report import Report, write_report
 
 QUARTERS = ("2011Q2", "2011Q3")
 GUIDES = ("EMA Policy 0070", "Health Canada PRCI", "NIST SP 800-188")
@@ -31,6 +31,11 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def form(engine: Engine) -> Report:
+    return engine.artifact.report("2011Q3", form=True)
+
+
 def rows_of(markdown: str, caption: str) -> dict[str, list[str]]:
     """First cell -> the others, of the table below a caption."""
     table = markdown.split(f"**{caption}**\n\n")[1].split("\n\n")[0].splitlines()[2:]
@@ -42,8 +47,7 @@ def counted(engine: Engine, statement: str) -> list[tuple[Any, ...]]:
     return engine.warehouse.con.execute(statement).fetchall()
 
 
-def test_largest_and_mean_risk_are_those_of_plain_counting(engine: Engine) -> None:
-    form = engine.artifact.report("2011Q3", form=True)
+def test_largest_and_mean_risk_are_those_of_plain_counting(engine: Engine, form: Report) -> None:
     risk = rows_of(form.markdown, "Measured risk")
     members = counted(engine, "SELECT group_id, case_no FROM srsql.member WHERE release_id = 2")
     sizes = Counter(group for group, _ in set(members))
@@ -71,8 +75,7 @@ def test_largest_and_mean_risk_are_those_of_plain_counting(engine: Engine) -> No
     assert remaining >= 3
 
 
-def test_every_section_names_who_asks_for_it_and_marks_what_a_person_adds(engine: Engine) -> None:
-    form = engine.artifact.report("2011Q3", form=True)
+def test_every_section_names_who_asks_for_it_and_marks_what_a_person_adds(form: Report) -> None:
     sections = form.markdown.split("\n## ")[1:]
     assert len(sections) == 9
     for section in sections:
@@ -85,10 +88,10 @@ def test_every_section_names_who_asks_for_it_and_marks_what_a_person_adds(engine
 
 
 def test_treatment_names_every_released_column_and_thresholds_only_where_they_are_kept(
-    engine: Engine,
+    engine: Engine, form: Report
 ) -> None:
     caption = "Treatment by variable; columns that are not listed are not released"
-    treated = rows_of(engine.artifact.report("2011Q3", form=True).markdown, caption)
+    treated = rows_of(form.markdown, caption)
     assert {"age", "wt", "sex"} <= treated.keys()
     assert treated["reac.pt"][1] == "as reported; thresholds bound its values"
     assert treated["drug.drugname"][1] == "as reported"
@@ -98,15 +101,13 @@ def test_treatment_names_every_released_column_and_thresholds_only_where_they_ar
     assert "thresholds bound" not in other
 
 
-def test_the_form_tells_no_value_of_a_report_and_no_id(engine: Engine) -> None:
-    form = engine.artifact.report("2011Q3", form=True)
+def test_the_form_tells_no_value_of_a_report_and_no_id(form: Report) -> None:
     for text in (form.html, form.markdown):
         for value in (*DRUGS, *REACTIONS, MARKUP, "7007070"):
             assert value not in text
 
 
-def test_it_is_written_as_html_or_text_for_its_owner_alone(engine: Engine, tmp_path: Path) -> None:
-    form = engine.artifact.report("2011Q3", form=True)
+def test_it_is_written_as_html_or_text_for_its_owner_alone(form: Report, tmp_path: Path) -> None:
     page, text = tmp_path / "form.html", tmp_path / "form.md"
     for file in (page, text):
         write_report(form, file)
