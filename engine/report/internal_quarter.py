@@ -120,6 +120,8 @@ def internal_quarter(subject: Subject) -> Page:
         changed=_raw_rows_replaced(release),
         stale=[each.line for each in staleness(warehouse, release_id=release.release_id)],
         risk=_risk(rows, found.verdict),
+        no_risk=_no_risk(shapes),
+        checks_sentence=_checks_sentence(rows + checks),
         measures=measures_table(rows + checks),
         ids=IDS.get(subject.manifest.get("ids", "")),
         date=subject.manifest.get("release_date"),
@@ -294,12 +296,30 @@ def _risk(rows: list[MeasureRow], verdict: AuditRow | None) -> Figure | None:
     if not bars or not bars[0][2]:
         return None
     if verdict is None:
-        return risk_figure(bars)
+        return risk_figure(bars) if any(bar[1] for bar in bars) else None
     gates = "p" in verdict.attacks
     found = float(verdict.persistence or 0)
     name = "P (group)" if gates else "P (group), not defended"
     bars.append((name, found, float(verdict.groups), found == 0 if gates else None))
-    return risk_figure(bars)
+    return risk_figure(bars) if any(bar[1] for bar in bars) else None
+
+
+def _no_risk(shapes: Shapes) -> str:
+    """What stands in the place of a figure of zeros."""
+    if not shapes.groups:
+        return "No case is released, so nobody is at risk."
+    return (
+        f"None of the {shapes.groups:,} groups is in danger: not under the attacks that are "
+        "evaluated (DIR, DSR, SSGR), not by itself (DR), and not under persistence (P)."
+    )
+
+
+def _checks_sentence(rows: list[MeasureRow]) -> str:
+    judged_rows = [row for row in rows if row.passed is not None]
+    broken = sum(not row.passed for row in judged_rows)
+    return f"{len(judged_rows):,} bounds were recomputed from what is released: " + (
+        f"{broken:,} are BROKEN." if broken else "all hold."
+    )
 
 
 def _thetas(release: Release, shapes: Shapes) -> Table:
