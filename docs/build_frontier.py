@@ -1,8 +1,8 @@
 """Draws the frontier of whole rows: docs/frontier-2022q4.svg, and those beside it.
 
-``python docs/build_frontier.py`` draws the tables of docs/measurements.md that ``python -m benchmarks
-frontier`` printed, as that command with ``--svg FILE`` draws what it has just measured. A test
-fails where a figure says another thing than its table.
+``python docs/build_frontier.py`` draws the tables of docs/measurements.md that ``python -m
+benchmarks frontier`` printed, as that command with ``--svg FILE`` draws what it has just measured.
+A test fails where a figure says another thing than its table.
 """
 
 from __future__ import annotations

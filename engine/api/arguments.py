@@ -178,6 +178,9 @@ ARGUMENTS: Mapping[str, Argument] = {
     "stale": Argument("Publish the release although cases have left it since"),
     "report.quarter": Argument("This period", "the whole series", aliases=_PERIOD),
     "public": Argument("From released data only, for publication"),
+    "report.form": Argument(
+        "Fill the form that a reviewer signs (EMA, Health Canada, NIST), as HTML or Markdown"
+    ),
     "report.k": Argument("Candidates that must remain, for an imported series", takes=Whole(1)),
     "report.theta": Argument("Thresholds for an imported series, as for release", takes=_NUMBER),
     "figures": Argument("Folder for every figure of the page, as SVG and PNG"),

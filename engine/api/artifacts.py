@@ -85,6 +85,7 @@ class ArtifactCalls(Calls):
         quarter: Word = None,
         *,
         public: bool = False,
+        form: bool = False,
         k: int | None = None,
         theta: Number = None,
         figures: Name = None,
@@ -106,5 +107,7 @@ class ArtifactCalls(Calls):
         with self.warehouse.guarded():
             schema = self._context.visible(series, quarter, dataset)
             need_cases(self.warehouse, schema, series, errors.ReportError)
-            made = report(self.warehouse, schema, series, quarter, public=public, bounds=bounds)
+            made = report(
+                self.warehouse, schema, series, quarter, public=public, form=form, bounds=bounds
+            )
         return write_figures(made, Path(figures)) if figures is not None else made

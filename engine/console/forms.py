@@ -139,6 +139,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "report": (
         "srsql report --quarter 2011Q4",
         "srsql report --quarter 2011Q4 --public --out report.html",
+        "srsql report --quarter 2011Q4 --form --out form.md",
     ),
     "publish": (
         "srsql publish --quarter 2011Q4 --to out/2011Q4",

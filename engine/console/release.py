@@ -555,7 +555,7 @@ report_option = click.option(
     "--out",
     "file",
     type=click.Path(path_type=Path),
-    help="HTML file to write.  [default: srsql-report-....html here]",
+    help="HTML file to write; of --form also .md.  [default: srsql-report-....html here]",
 )
 """Where a report goes."""
 
@@ -578,6 +578,7 @@ def report_line(made: Report, file: Path, written: int) -> str:
     notes = {
         "internal": "; made with the originals, not for publication (--public is)",
         "imported": "; it names cases, not for publication",
+        "form": "; made with the originals, for the reviewer",
     }
     note = notes.get(made.edition, "")
     figures = f"; {len(made.files)} files of figures" if made.files else ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from srsql.engine.audit.audit import AuditRow, audit
+from srsql.engine.audit.evidence import GroupEvidence
 from srsql.engine.audit.plan import AuditOptions
 from srsql.engine.catalog.releases import Release, as_released, countable_scopes, staleness
 from srsql.engine.catalog.series import IDS, awaited_cases
@@ -92,25 +93,15 @@ def internal_quarter(subject: Subject) -> Page:
     """
     release = subject.release
     warehouse, dataset, series = release.warehouse, release.visible_dataset, release.series
-    rows = _metrics(release)
-    checks = _stored_checks(release)
+    rows = measured(release)
+    checks = stored_checks(release)
     shapes = catalog_shapes(release)
     exposed = subject.status == "released"
     compared = comparisons(release) if exposed and dataset.signal_rows and shapes.groups else []
     by_set = bool(dataset.qid_set)  # groups are of who knows all sets: none of them is played
-    options = AuditOptions(
-        quarter=release.quarter,
-        scopes=("group",),
-        draft=None if exposed else release.release_id,
-        evidence=1,
-        next_cases=awaited_cases(warehouse, dataset, series, None if exposed else release.quarter),
-    )
-    audited = None if by_set else audit(warehouse, dataset, series, options)
-    of_audit, evidence = (audited.releases, audited.evidence) if audited else ([], [])
-    verdict = next((row for row in of_audit if row.release_id == release.release_id), None)
-    worst = [group for group in evidence if group.release_id == release.release_id]
+    found = attacked(subject)
     playable = exposed and "match" in countable_scopes(warehouse, release.release_id)
-    worked = work_attack(release, worst[0], play=playable) if worst else None
+    worked = work_attack(release, found.worst, play=playable) if found.worst else None
     model = MODELS.get(subject.manifest["model"])
     promised = model.guaranteed_bounds if model else frozenset()
     return render(
@@ -128,7 +119,9 @@ def internal_quarter(subject: Subject) -> Page:
         files=_files(subject.manifest),
         changed=_raw_rows_replaced(release),
         stale=[each.line for each in staleness(warehouse, release_id=release.release_id)],
-        risk=_risk(rows, verdict),
+        risk=_risk(rows, found.verdict),
+        no_risk=_no_risk(shapes),
+        checks_sentence=_checks_sentence(rows + checks),
         measures=measures_table(rows + checks),
         ids=IDS.get(subject.manifest.get("ids", "")),
         date=subject.manifest.get("release_date"),
@@ -154,7 +147,38 @@ def internal_quarter(subject: Subject) -> Page:
     )
 
 
-def _metrics(release: Release) -> list[MeasureRow]:
+@dataclass(frozen=True)
+class Attacked:
+    """What the audit of its series finds of a release."""
+
+    verdict: AuditRow | None
+    """None, like the other: sets of quasi-identifiers are protected each by itself."""
+    worst: GroupEvidence | None
+    """The group of which the fewest candidates remain."""
+
+
+def attacked(subject: Subject) -> Attacked:
+    """Audit the series for this release, within groups."""
+    release, exposed = subject.release, subject.status == "released"
+    warehouse, dataset, series = release.warehouse, release.visible_dataset, release.series
+    if dataset.qid_set:
+        return Attacked(None, None)
+    options = AuditOptions(
+        quarter=release.quarter,
+        scopes=("group",),
+        draft=None if exposed else release.release_id,
+        evidence=1,
+        next_cases=awaited_cases(warehouse, dataset, series, None if exposed else release.quarter),
+    )
+    audited = audit(warehouse, dataset, series, options)
+    of = release.release_id
+    return Attacked(
+        next((row for row in audited.releases if row.release_id == of), None),
+        next((group for group in audited.evidence if group.release_id == of), None),
+    )
+
+
+def measured(release: Release) -> list[MeasureRow]:
     """Every metric of the release, measured now."""
     warehouse, dataset = release.warehouse, release.visible_dataset
     return [
@@ -168,7 +192,7 @@ def _metrics(release: Release) -> list[MeasureRow]:
     ]
 
 
-def _stored_checks(release: Release) -> list[MeasureRow]:
+def stored_checks(release: Release) -> list[MeasureRow]:
     """The checks that the release passed when it was made."""
     return [MeasureRow(release.release_id, *row) for row in _rows(release, "checks")]
 
@@ -272,12 +296,30 @@ def _risk(rows: list[MeasureRow], verdict: AuditRow | None) -> Figure | None:
     if not bars or not bars[0][2]:
         return None
     if verdict is None:
-        return risk_figure(bars)
+        return risk_figure(bars) if any(bar[1] for bar in bars) else None
     gates = "p" in verdict.attacks
     found = float(verdict.persistence or 0)
     name = "P (group)" if gates else "P (group), not defended"
     bars.append((name, found, float(verdict.groups), found == 0 if gates else None))
-    return risk_figure(bars)
+    return risk_figure(bars) if any(bar[1] for bar in bars) else None
+
+
+def _no_risk(shapes: Shapes) -> str:
+    """What stands in the place of a figure of zeros."""
+    if not shapes.groups:
+        return "No case is released, so nobody is at risk."
+    return (
+        f"None of the {shapes.groups:,} groups is in danger: not under the attacks that are "
+        "evaluated (DIR, DSR, SSGR), not by itself (DR), and not under persistence (P)."
+    )
+
+
+def _checks_sentence(rows: list[MeasureRow]) -> str:
+    judged_rows = [row for row in rows if row.passed is not None]
+    broken = sum(not row.passed for row in judged_rows)
+    return f"{len(judged_rows):,} bounds were recomputed from what is released: " + (
+        f"{broken:,} are BROKEN." if broken else "all hold."
+    )
 
 
 def _thetas(release: Release, shapes: Shapes) -> Table:

@@ -192,8 +192,20 @@ def internal_series(
             ],
         ),
         legend=danger_terms(),
-        figures=_figures(rows, shown, judged=judged),
+        figures=_figures(rows, shown, judged=judged) if len(rows) > 1 else [],
+        single=_single(rows),
     )  # fmt: skip
+
+
+def _single(rows: list[Row]) -> str:
+    """A series of one release in words: a chart of it would have one dot."""
+    if len(rows) > 1:
+        return ""
+    (only,) = rows
+    return (
+        f"One release is out, so nothing can be compared over time yet: {only.quarter} has "
+        f"{only.cases:,} cases in {only.groups:,} groups."
+    )
 
 
 def _quarters(rows: list[Row], about: _Ours) -> Table:

@@ -281,7 +281,8 @@ def public_series(released: PublicDatabase) -> Page:
              "smallest region", "cases withheld"),
             rows,
         ),
-        figures=_series_figures(quarters, rows, shapes),
+        figures=_series_figures(quarters, rows, shapes) if len(quarters) > 1 else [],
+        single=len(quarters) == 1,
     )  # fmt: skip
 
 

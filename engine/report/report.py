@@ -23,12 +23,13 @@ from srsql.engine.report.public_edition import (
     public_series,
 )
 from srsql.engine.shapes import series_shape
+from srsql.engine.store import doors
 from srsql.engine.store.scratch import put_beside
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
-Edition = Literal["internal", "public", "imported"]
+Edition = Literal["internal", "public", "imported", "form"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Report:
     """Those of the page."""
     files: tuple[str, ...] = ()
     """Where they were written, as SVG and PNG; empty where none were asked for."""
+    markdown: str = ""
+    """The same as text, of a form."""
 
 
 def warm_up() -> None:
@@ -60,6 +63,7 @@ def report(
     quarter: str | None = None,
     *,
     public: bool = False,
+    form: bool = False,
     ids: str | None = None,
     bounds: AuditOptions | None = None,
 ) -> Report:
@@ -71,6 +75,7 @@ def report(
         series: the sequence of releases.
         quarter: one release, for the internal edition also a draft; None: the series as a whole.
         public: from released views and public manifests alone.
+        form: the form that a reviewer signs, of one release.
         ids: which ids the release is published under, where others than its series has.
         bounds: k and thresholds that an imported series is judged by, which tells none of its own.
 
@@ -84,12 +89,21 @@ def report(
     edition: Edition = "public" if public else shape.whose("internal", "imported")
     if public:
         shape.need_public(series, ReportError)
+    if form and (public or quarter is None or edition == "imported"):
+        raise ReportError(
+            "--form is the anonymization report of one release of this warehouse, made with the "
+            "originals: give --quarter, without --public, of a series that is not imported"
+        )
     if bounds is not None:
         shape.need_untold(series, ReportError)
     if quarter is not None:
         subject = read_subject(
             warehouse, dataset, series, released_id(warehouse, dataset, quarter, series)
         )
+        if form:
+            filled = doors.opened("review_form")(subject)
+            html, text = filled.page.html, filled.markdown
+            return Report(html, "form", dataset.name, series, quarter, markdown=text)
         ours, theirs = partial(internal_quarter), partial(imported_quarter, bounds=bounds)
         whole = shape.whose(ours, theirs)
         page = _public_quarter(subject, ids) if public else whole(subject)
@@ -146,12 +160,12 @@ def file_name(report: Report) -> str:
     parts = ["srsql-report"]
     parts += [report.series] if report.series != "main" or report.quarter is None else []
     parts += [report.quarter] if report.quarter is not None else []
-    parts += ["public"] if report.edition == "public" else []
+    parts += [report.edition] if report.edition in ("public", "form") else []
     return re.sub(r"[^\w.-]+", "_", "-".join(parts)) + ".html"
 
 
 def write_report(report: Report, file: Path) -> int:
-    """Write the page beside ``file`` and put it in its place.
+    """Write the page beside ``file`` and put it in its place; a form as text if it ends in .md.
 
     An internal edition tells of originals, so that only the owner of its file can read it.
 
@@ -163,7 +177,8 @@ def write_report(report: Report, file: Path) -> int:
     """
     if file.is_dir():
         raise ReportError(f"{file} is a directory: give --out a file")
-    content = report.html.encode("utf-8")
+    as_text = report.markdown and file.suffix == ".md"
+    content = (report.markdown if as_text else report.html).encode("utf-8")
     _put(content, file, report, "--out")
     return len(content)
 

@@ -19,6 +19,7 @@ DOORS = {
     "catalogues": "catalogues.catalogues:catalogues",
     "exports": "exports.exports:Writing",
     "persons": "persons.duplicates:find_duplicates",
+    "review_form": "review_form.form:review_form",
     "spark": "spark.address:SparkAt",
     "study": "study.study:Study",
 }

@@ -14,6 +14,22 @@ SELECT r.quarter, r.status, r.k, r.schema_name, r.private_manifest
 FROM srsql.release AS r
 WHERE r.release_id = $release;
 
+-- name: original_classes
+-- Released cases by the values of their quasi-identifiers, as the originals have them: the least
+-- class, the cases that are alone, the classes and the cases.
+SELECT min(c.cases) AS least, coalesce(sum(c.cases) FILTER (c.cases = 1), 0), count(*), sum(c.cases)
+FROM (
+    SELECT v.qids, count(*) AS cases
+    FROM (
+        SELECT q.case_no, list((q.position, q.low, q.high) ORDER BY q.position) AS qids
+        FROM srsql.case_qid AS q
+        SEMI JOIN srsql.member AS m ON q.release_id = m.release_id AND q.case_no = m.case_no
+        WHERE q.release_id = $release
+        GROUP BY q.case_no
+    ) AS v
+    GROUP BY v.qids
+) AS c;
+
 -- name: checks
 -- The uniform rows of the checks that were stored with the release, after its id.
 SELECT q.measure, q.scope, q.violating, q.total, q.ratio, q.threshold, q.passed

@@ -1,0 +1,1 @@
+"""The form that a reviewer signs: ``srsql report --form``."""
