@@ -27,7 +27,7 @@ FILLING = ("artifact/auditor/reading.sql", "artifact/auditor/filling.sql")
 HEAD = """\
 -- The audit of published artifacts in plain SQL, printed by srsql {version}: srsql macros --public
 --
--- It needs a DuckDB client of version 2.0 or later with no other database in use, and the folders
+-- It needs a DuckDB client of version 1.5 or later with no other database in use, and the folders
 -- of artifacts as they were published (DuckDB, Parquet or CSV): of one period, or of a series.
 --
 --     $ duckdb

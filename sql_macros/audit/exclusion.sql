@@ -153,7 +153,8 @@ asked_release AS MATERIALIZED (
     SELECT DISTINCT a.release_id FROM asked AS a
 ),
 
--- known stands here, since DuckDB 1.5 takes no subquery, as which a macro may get it, in a LEFT JOIN
+-- known stands here, since DuckDB 1.5 takes no subquery, as which a macro may get it, in a LEFT
+-- JOIN
 positions AS MATERIALIZED (
     SELECT p.*, known IS NULL OR list_contains(known, p.position) AS is_known
     FROM srsql.box_positions('asked_release') AS p

@@ -1,4 +1,4 @@
--- What tells the drugs and reactions of a series, to the public macros of signals: rows of cases, or
+-- What tells the drugs and reactions of a series, to the public macros of signals: rows of cases,
 -- counts, or views of the reader's own; and how many cases may have what no row shows.
 
 -- What:    the rows of a view of pairs: all of a reader's own; of a view of srsql_reader those of a
@@ -74,7 +74,8 @@ CASE
     ELSE of_series
 END;
 
--- What:    how many cases of a series may have any one drug, or any one reaction, that no row shows.
+-- What:    how many cases of a series may have any one drug, or any one reaction, that no row
+--          shows.
 -- Inputs:  as of pair_rows. Of a reader's own views that name no series it is not known whose rows
 --          they show: then it is the series with the most such cases.
 -- Outputs: drugs, reactions; one row.

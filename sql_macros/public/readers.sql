@@ -56,8 +56,8 @@ SELECT
     NULL::BIGINT AS cases
 WHERE false;
 
--- Released counts of cases by stratum, of nothing (attribute is NULL), of an item or of two, where a
--- release tells drugs and reactions as counts; drug_attribute and reaction_attribute: which
+-- Released counts of cases by stratum, of nothing (attribute is NULL), of an item or of two, where
+-- a release tells drugs and reactions as counts; drug_attribute and reaction_attribute: which
 -- attributes these are.
 CREATE VIEW IF NOT EXISTS srsql_reader.signal_count AS
 SELECT

@@ -58,8 +58,8 @@ coalesce(
     ),
     error(
         coalesce(shown::VARCHAR, 'NULL') || ' or ' || coalesce(wanted::VARCHAR, 'NULL')
-        || ' is no node of ' || coalesce(of_attribute, 'NULL') || ' of ' || coalesce(of_dataset, 'NULL')
-        || ': FROM srsql.node lists them'
+        || ' is no node of ' || coalesce(of_attribute, 'NULL') || ' of '
+        || coalesce(of_dataset, 'NULL') || ': FROM srsql.node lists them'
     )
 );
 
@@ -267,7 +267,8 @@ signal_weight AS MATERIALIZED (
 ),
 
 own_drug AS MATERIALIZED (
-    SELECT DISTINCT d.case_id, d.drug FROM srsql_internal.pair_rows(drugs, series, dataset, period) AS d
+    SELECT DISTINCT d.case_id, d.drug
+    FROM srsql_internal.pair_rows(drugs, series, dataset, period) AS d
 ),
 
 own_reaction AS MATERIALIZED (

@@ -85,8 +85,11 @@ SELECT
         '[[qid]]' || chr(10) || 'name = "' || a.name || '"' || chr(10) || 'granularity = "'
         || a.granularity || '"' || chr(10) || 'rounding = "untold"', chr(10) ORDER BY a.position
     ) AS toml
-FROM (SELECT p.dataset, min(p.release_id) AS release_id FROM srsql_internal.published AS p GROUP BY ALL)
-    AS r
+FROM (
+    SELECT p.dataset, min(p.release_id) AS release_id
+    FROM srsql_internal.published AS p
+    GROUP BY p.dataset
+) AS r
 INNER JOIN srsql_internal.published_attribute AS a ON r.release_id = a.release_id
 GROUP BY r.dataset;
 
@@ -164,7 +167,7 @@ rows AS (
         c.release_id,
         coalesce(c.case_id, error('a row of a report has no case id')) AS case_id,
         list(
-            {'position': c.position, 'low': c.low, 'high': c.high} ORDER BY c.position
+            { 'position': c.position, 'low': c.low, 'high': c.high } ORDER BY c.position
         ) AS region
     FROM coded AS c
     GROUP BY c.release_id, c.line, c.case_id
