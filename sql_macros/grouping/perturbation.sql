@@ -59,7 +59,8 @@ FROM lists AS l;
 --          kernel for all rows.
 -- Inputs:  draws(case_no, dom): the values the choice is made for, as preorder numbers in ascending
 --          order (the group's, or the record's own one); parents: each node's parent in preorder;
---          numerator, denominator of epsilon; calibration: 'paper', 'sound' or 'printed'; seed: as above.
+--          numerator, denominator of epsilon; calibration: 'paper', 'sound' or 'printed'; seed: as
+--          above.
 -- Outputs: case_no, node (preorder number). Every reading draws anew.
 -- Source:  Wu 2022, section IV.C; SPEC section 10.
 CREATE OR REPLACE MACRO srsql.exponential_choice(

@@ -9,8 +9,8 @@
 --          least and the greatest age that there may be, NULL where nobody declares them.
 -- Outputs: age_group (its first age); lower: rows that surely belong to it; expected: a generalized
 --          age spread evenly over its years, as the paper's Tables 9 and 10 have it, one that is not
---          told over the domain, of which "*" may be any value ("Step 1"); upper: rows that may
---          belong to it; mean_amount, weighted by what is expected. Groups in which nothing is
+--          told over the domain, of which "*" may be any value; upper: rows that may belong to it;
+--          mean_amount, weighted by what is expected. Groups in which nothing is
 --          expected are left out; without a domain, so are rows that tell no age.
 -- Source:  Lee 2020, "Real-world analysis"; lower and upper as SPEC section 14.
 CREATE OR REPLACE MACRO srsql.age_groups(shown, width, domain_low, domain_high) AS TABLE

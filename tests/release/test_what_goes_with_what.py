@@ -97,6 +97,10 @@ AT_ONCE: tuple[tuple[dict[str, Any], str], ...] = (
      "out"),
     ({**COUNTS, "leftovers": "suppress"}, "--terms tables does not go with values that are "
      "suppressed: leave one of them out"),
+    ({"as_printed": "wu2022", "model": "ms"}, "--as-printed wu2022 runs ppms-dp-all, ppms-dp-num, "
+     "ppms++, and not ms: give one of these, or leave it out"),
+    ({"as_printed": "lin2016", "model": "ms"}, "--as-printed lin2016 takes --missing drop: leave "
+     "one of the two out"),
 )  # fmt: skip
 """What is refused of a request by itself."""
 LATER: tuple[tuple[dict[str, Any], Known, str], ...] = (
