@@ -191,8 +191,11 @@ def publish(
             for release in releases:
                 _refuse_unpublishable(warehouse, release)
                 stale += staleness(warehouse, release_id=release.release_id)
-            if stale and not publication.stale:
-                raise PublishError(f"{stale[0].line}, or give --stale to publish it as it is")
+            for one in stale:
+                if one.counted:
+                    raise PublishError(one.line)
+                if not publication.stale:
+                    raise PublishError(f"{one.line}, or give --stale to publish it as it is")
             step("links")
             links = [
                 row
