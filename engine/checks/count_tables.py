@@ -177,9 +177,7 @@ def _regions(release: Release) -> tuple[exp.Query, exp.Query]:
     number = exp.Window(
         this=exp.Anonymous(this="dense_rank"),
         order=exp.Order(
-            expressions=[
-                exp.Ordered(this=column(name, "v")) for name in region_columns(dataset)
-            ]
+            expressions=[exp.Ordered(this=column(name, "v")) for name in region_columns(dataset)]
         ),
     )
     shown = (

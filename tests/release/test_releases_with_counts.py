@@ -13,9 +13,9 @@ from srsql.engine.api.engine import Engine
 from srsql.engine.console.upkeep import receipt_parts
 from srsql.engine.errors import CheckFailedError, PublishError, SrsqlError, WarehouseError
 from srsql.engine.extras.synth import quarter_range, synthesize
+from srsql.engine.models.base import COUNTS_CLAIM
 from srsql.engine.shapes.strata import Cut, parse_cuts, strata
 from srsql.engine.store.warehouse import Warehouse
-from srsql.engine.models.base import COUNTS_CLAIM
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -393,7 +393,7 @@ def _told(
     for name in (UNIT_CELLS, ITEM_CELLS, PAIR_CELLS):
         rows = _rows(con, name)
         total += len(rows)
-        if any(_place(one) > _place(other) for one, other in zip(rows, rows[1:], strict=False)):
+        if any(_place(one) > _place(other) for one, other in pairwise(rows)):
             faults.append(f"the rows of {name} are not in the order of their columns")
         for stratum, *named, cases in rows:
             pairs = list(zip(named[::2], named[1::2], strict=True))
@@ -548,7 +548,7 @@ def _share_faults(claim: CountsClaim, cells: Cells, theta: Theta) -> Iterator[st
                 if cases > whole:
                     yield f"{words}, of {whole:,} with {_words(others)}"
                 elif cases * den > whole * num:
-                    yield f"{words} of {whole:,} with {_words(others)}, the threshold is {num}/{den}"
+                    yield f"{words} of {whole:,} with {_words(others)}: theta is {num}/{den}"
                 elif len(key) == 1 and 0 < whole - cases < claim.k:
                     yield f"{words} of {whole:,}: fewer than {claim.k} do not hold it"
             if len(key) == 2:
@@ -756,7 +756,9 @@ def new_units_check(
         return [], []
     faults, unproved, total = list[str](), list[str](), 0
     so_far = set[str]()
-    with connection(*dict.fromkeys(folder for folder, _ in given), memory_limit=memory_limit) as con:
+    with connection(
+        *dict.fromkeys(folder for folder, _ in given), memory_limit=memory_limit
+    ) as con:
         con.execute("CREATE TEMP TABLE srsql_known_unit (case_id VARCHAR)")
         for folder, manifest in given:
             whole = set(manifest.earlier_releases) <= so_far and ids_join(manifest)
@@ -767,7 +769,9 @@ def new_units_check(
                 unproved.append(NOT_NEW.format(quarter=manifest.quarter))
             elif manifest.counted is not None:
                 total += 1
-                faults += [f"{manifest.quarter}: {text}" for text in _new_faults(con, folder, manifest)]
+                faults += [
+                    f"{manifest.quarter}: {text}" for text in _new_faults(con, folder, manifest)
+                ]
             con.execute(_known_units(manifest).sql("duckdb"))
     return [Check(OF_SERIES, faults, total)], unproved
 
@@ -802,14 +806,15 @@ def _new_faults(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest
     return list(_not_due(told, due_units(strata, cases, claim.k)))
 
 
-
 def counted_faults(manifest: Manifest) -> list[str]:
     """What the manifest says of counts and cannot be true at once, or is not as the dataset that
     ships declares."""
     claim, told = manifest.counted, manifest.parameters
     if claim is None:
         names = ("table_k", "table_items", "table_pairs", "table_strata")
-        return [f"{MANIFEST}: parameter {n} is there, and counts are not" for n in names if n in told]
+        return [
+            f"{MANIFEST}: parameter {n} is there, and counts are not" for n in names if n in told
+        ]
     return [f"{MANIFEST}: {text}" for text in (*_claim_faults(claim, manifest), *_kinds(manifest))]
 
 
@@ -834,7 +839,11 @@ def _claim_faults(claim: CountsClaim, manifest: Manifest) -> Iterator[str]:
             yield f"{one} and {other} are counted together, and are no two counted columns"
         if {one, other} <= set(claim.sensitive):
             yield f"{one} and {other} are counted together, and values of both have thresholds"
-    if told.get("version", 1) != 1 or "correction" in told or manifest.quarter in manifest.earlier_releases:
+    if (
+        told.get("version", 1) != 1
+        or "correction" in told
+        or manifest.quarter in manifest.earlier_releases
+    ):
         yield "counts that were told are told anew, which no rule allows (R7)"
     if told.get("ids") in (PER_QUARTER, ORIGINAL):
         yield f"counts go with ids of the series, not with {told.get('ids')!r}"
@@ -851,7 +860,9 @@ def _kinds(manifest: Manifest) -> Iterator[str]:
     if manifest.dataset not in builtin_names():
         return
     dataset = load_dataset(manifest.dataset)
-    published = {name for table in dataset.child_tables for name in (*table.publish, *table.optional)}
+    published = {
+        name for table in dataset.child_tables for name in (*table.publish, *table.optional)
+    }
     for name in claim.attributes:
         if name not in published:
             yield f"{name} is counted, and dataset {dataset.name} publishes no such column"

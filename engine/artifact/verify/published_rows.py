@@ -69,7 +69,9 @@ def published_rows(manifest: Manifest) -> PublishedRows:
     """How the rows of an artifact of one quarter tell the truth."""
     rows, claim = frozenset({manifest.report_table}), manifest.terms
     if manifest.counted is not None:
-        return PublishedRows(manifest, rows, unproved=frozenset({"theta", "thresholds"}), growing=())
+        return PublishedRows(
+            manifest, rows, unproved=frozenset({"theta", "thresholds"}), growing=()
+        )
     if claim is None:
         return PublishedRows(manifest, rows)
     if claim.cases is None:
