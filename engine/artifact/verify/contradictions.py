@@ -107,8 +107,8 @@ def _table_faults(manifest: Manifest, table: Table) -> Iterator[str]:
         if columns[: len(first)] != first or any(ids):
             yield f"{MANIFEST}: table {table.name} has not the columns of terms"
     elif manifest.counted is not None and table.name in COUNT_TABLES:
-        shown = {c.name: (c.type, c.role) for c in table.columns}
-        if list(shown.items()) != list(COUNT_TABLES[table.name].items()):
+        declared = [(c.name, (c.type, c.role)) for c in table.columns]
+        if declared != list(COUNT_TABLES[table.name].items()):
             yield f"{MANIFEST}: table {table.name} has not the columns of counts"
     elif ids[0] != 1 or ids[1] > 1:
         yield f"{MANIFEST}: table {table.name} has not one report id"
