@@ -86,11 +86,11 @@ MEANING = {
     "record": "a record made up of subrecords at random, not one of a patient",
     "term": "as reported, in upper case",
     "stratum": "name of a stratum of cases (table stratum); the root is all",
-    "cut": "what parts the stratum from its sibling: regions within value, or from low to under below, "
-    "are inside (1), all others are not (0)",
+    "cut": "what parts the stratum from its sibling: regions within value, or from low to under "
+    "below, are inside (1), all others are not (0)",
     "counted column": "the column of which a value is counted",
-    "cases": "cases that the stratum has and that hold what is named; what is not told is 0, or any "
-    "number up to the least told count that it is part of",
+    "cases": "cases that the stratum has and that hold what is named; what is not told is 0, or "
+    "any number up to the least told count that it is part of",
 }
 
 

@@ -104,12 +104,13 @@ UPPER_CASE = (
 )
 KEYS_ALONE = "Terms are told by their key, which is the same for all spellings of a term."
 COUNTS_TOLD = (
-    "No row shows a drug or a term. `{items}` and `{pairs}` tell how many cases of a stratum hold one "
-    "or two, and `{units}` how many there are; only cases that no earlier release has. Of one name, or "
-    "two names, the strata do not overlap: of a wider stratum the count is the sum of those within it "
-    "(`{tree}`). Every count is at least {k}. What is not told is 0, or any number up to the least told "
-    "count that it is part of, whatever the reason. An empty term stands for none of the told terms of "
-    "a column of which a case has one. PRR of every told pair, over all cases:"
+    "No row shows a drug or a term. `{items}` and `{pairs}` tell how many cases of a stratum hold "
+    "one or two, and `{units}` how many there are; only cases that no earlier release has. Of one "
+    "name, or two names, the strata do not overlap: of a wider stratum the count is the sum of "
+    "those within it (`{tree}`). Every count is at least {k}. What is not told is 0, or any number "
+    "up to the least told count that it is part of, whatever the reason. An empty term stands for "
+    "none of the told terms of a column of which a case has one. PRR of every told pair, over all "
+    "cases:"
 )
 COUNTS_QUERY = """
     WITH u AS (SELECT sum(cases) AS n FROM $units),

@@ -277,6 +277,9 @@ class Stale:
     cases: dict[str, int | None]
     """How many have left by reason: forgotten, deleted, absent or changed (see the view
     ``srsql.withdrawn_member``); ``replaced``, None: its data were replaced and not compared."""
+    counted: bool = False
+    """Counts tell its items, which are never revised: it is not corrected, and is published no
+    more."""
 
     @property
     def text(self) -> str:
@@ -286,16 +289,24 @@ class Stale:
 
     @property
     def command(self) -> str:
-        """What takes them out of the release, after a comparison with the newest data."""
+        """What takes them out of the release, after a comparison with the newest data; empty:
+        nothing does."""
+        if self.counted:
+            return ""
         series = "" if self.series == MAIN else f" --series {self.series}"
         return f"srsql correct --quarter {self.quarter}{series}"
 
     @property
     def line(self) -> str:
         """One line: what is stale, why, and what to do."""
-        return (
-            f"{self.quarter} in series {self.series} is stale ({self.text}): run '{self.command}'"
-        )
+        what = f"{self.quarter} in series {self.series} is stale ({self.text})"
+        if self.counted:
+            return (
+                f"{what}: it tells items as counts, which are never revised, so that its rows keep "
+                "the regions of these cases and it cannot be published any more: withdraw what was "
+                "published of it"
+            )
+        return f"{what}: run '{self.command}'"
 
 
 def staleness(
@@ -319,8 +330,8 @@ def staleness(
     asked = {"dataset": dataset, "series": series, "quarter": quarter, "release_id": release_id}
     found: dict[int, Stale] = {}
     for row in warehouse.rows(query(TOPIC, "staleness"), asked):
-        number, of, name, period, status, reason, cases = row
-        stale = found.setdefault(number, Stale(number, of, name, period, status, {}))
+        number, of, name, period, status, counted, reason, cases = row
+        stale = found.setdefault(number, Stale(number, of, name, period, status, {}, counted))
         stale.cases[reason] = cases
     return list(found.values())
 

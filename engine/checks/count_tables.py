@@ -172,11 +172,17 @@ def _load(evidence: Evidence) -> None:
 
 
 def _regions(release: Release) -> tuple[exp.Query, exp.Query]:
-    """(row_no, region, unit) and (row_no, qid, label, low, high) of the released rows."""
+    """(region_no, region, unit) of the released rows, and (region_no, qid, label, low, high)."""
     dataset = release.visible_dataset
+    number = exp.Window(
+        this=exp.Anonymous(this="dense_rank"),
+        order=exp.Order(
+            expressions=[exp.Ordered(this=column(name, "v")) for name in region_columns(dataset)]
+        ),
+    )
     shown = (
         exp.select(
-            "row_number() OVER () AS row_no",
+            number.as_("region_no"),
             *[column(name, "v") for name in region_columns(dataset)],
             column("case_id", "i").as_("unit"),
             dialect="duckdb",
@@ -197,12 +203,14 @@ def _regions(release: Release) -> tuple[exp.Query, exp.Query]:
         low, high = (column(name, "r") for name in ends) if ends else (none, none)
         parts.append(
             exp.select(
-                column("row_no", "r"),
+                column("region_no", "r"),
                 exp.Literal.string(qid.name).as_("qid"),
                 exp.cast(label, "VARCHAR").as_("label"),
                 exp.cast(low, "DECIMAL(18, 6)").as_("low"),
                 exp.cast(high, "DECIMAL(18, 6)").as_("high"),
-            ).from_(temporary(ROWS, alias="r"))
+            )
+            .distinct()
+            .from_(temporary(ROWS, alias="r"))
         )
     return shown, union_all(parts)
 
@@ -215,7 +223,7 @@ def _originals(dataset: Dataset, quarter: str, attributes: list[str]) -> Iterato
         for name in child.publish:
             if name not in attributes:
                 continue
-            place, text = (child.name, name), column(name, "t")
+            place, text = (child.name, name), column("spelling", "d")
             version = dataset.term_key
             if place in known:
                 term = checked_key(text, version)
@@ -225,8 +233,7 @@ def _originals(dataset: Dataset, quarter: str, attributes: list[str]) -> Iterato
             rows = (
                 exp.select(
                     column(dataset.report_id, "t").as_("report_id"),
-                    exp.Literal.string(name).as_("attribute"),
-                    term.as_("term"),
+                    column(name, "t").as_("spelling"),
                 )
                 .from_(raw_table(dataset, child.name, alias="t"))
                 .where(column("quarter", "t").eq(exp.Literal.string(quarter)))
@@ -235,6 +242,20 @@ def _originals(dataset: Dataset, quarter: str, attributes: list[str]) -> Iterato
                 role = exp.func("upper", exp.func("trim", column(of.role, "t")))
                 suspects = [exp.Literal.string(s.strip().upper()) for s in of.suspect]
                 rows = rows.where(role.isin(*suspects))
-            kept = exp.select("r.*").from_(rows.subquery("r"))
-            kept = kept.where("coalesce(r.term, '') <> ''")
-            yield kept.where(column("term", "r").isin(*blanks).not_()) if blanks else kept
+            # the key is worked out once for each spelling
+            spelled = exp.select(column("spelling", "s")).distinct().from_(rows.subquery("s"))
+            terms = exp.select(column("spelling", "d"), term.as_("term"))
+            kept = (
+                exp.select(
+                    column("report_id", "r"),
+                    exp.Literal.string(name).as_("attribute"),
+                    column("term", "k"),
+                )
+                .from_(rows.copy().subquery("r"))
+                .join(
+                    terms.from_(spelled.subquery("d")).subquery("k"),
+                    on=column("spelling", "r").eq(column("spelling", "k")),
+                )
+                .where("coalesce(k.term, '') <> ''")
+            )
+            yield kept.where(column("term", "k").isin(*blanks).not_()) if blanks else kept

@@ -148,7 +148,8 @@ def receipt_parts(made: Receipt) -> Parts:
 
 def _left_to_do(made: Receipt, copies: Sequence[str]) -> Iterator[str]:
     """What the file still holds, and what is to be done, which no screen may hide."""
-    unfinished = bool(copies or made.commands)
+    kept = [each.line for each in made.stale if each.counted]
+    unfinished = bool(copies or made.commands or kept)
     if not made.rebuilt:
         yield "the file still holds what was erased, until it is written anew"
     elif unfinished:
@@ -157,7 +158,7 @@ def _left_to_do(made: Receipt, copies: Sequence[str]) -> Iterator[str]:
         yield "the file was written anew: nothing that was erased is left in it"
     if unfinished:
         yield "to do, in this order:"
-        yield from (f"  {text}" for text in (*copies, *made.commands))
+        yield from (f"  {text}" for text in (*kept, *copies, *made.commands))
 
 
 def _erased(made: Receipt, done: str) -> Parts:
@@ -200,7 +201,8 @@ def _erased(made: Receipt, done: str) -> Parts:
     yield "what nothing here reaches:"
     yield from (f"  {text}" for text in made.elsewhere)
     for each in made.stale:
-        yield each.line
+        if each.command:
+            yield each.line
 
 
 def _copy_line(copy: Copy, cases: int) -> str:

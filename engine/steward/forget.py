@@ -238,8 +238,14 @@ def _forgotten(
         duplicates=duplicates,
         together=together,
         forgotten_before=known,
-        commands=[*dict.fromkeys(each.command for each in stale), *[REBUILD][: len(stale)]],
+        commands=_commands(stale),
     )
+
+
+def _commands(stale: Sequence[Stale]) -> list[str]:
+    """What is to be run, in this order: releases are corrected, then the file is written anew."""
+    corrections = dict.fromkeys(each.command for each in stale if each.command)
+    return [*corrections, *[REBUILD][: len(corrections)]]
 
 
 def _leaving_together(warehouse: Warehouse, dataset: Dataset) -> list[dict[str, Any]]:

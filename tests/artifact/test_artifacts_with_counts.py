@@ -194,7 +194,7 @@ def add(folder: Path, name: str, *rows: Row) -> None:
     cells(folder, name, lambda found: [*found, *rows])
 
 
-D, E, R, O = ("drugname", "zzdrug"), ("drugname", "zzdrug2"), ("pt", "zzterm"), ("outc_cod", "ZZ")
+D, E, R, OUT = ("drugname", "zzdrug"), ("drugname", "zzdrug2"), ("pt", "zzterm"), ("outc_cod", "ZZ")
 
 
 def a_count_below_k(folder: Path) -> None:
@@ -254,14 +254,14 @@ def a_looser_threshold(folder: Path) -> None:
 
 def more_with_both_than_with_one(folder: Path) -> None:
     threshold(folder, R[1])
-    add(folder, "item_count", item("all", *D, 20), item("all", *O, 30))
-    add(folder, "pair_count", pair("all", D, O, 21))
+    add(folder, "item_count", item("all", *D, 20), item("all", *OUT, 30))
+    add(folder, "pair_count", pair("all", D, OUT, 21))
 
 
 def fewer_with_both_than_must_have(folder: Path) -> None:
     whole = size(folder, "")
-    add(folder, "item_count", item("all", *D, whole - 10), item("all", *O, whole - 10))
-    add(folder, "pair_count", pair("all", D, O, whole // 2))
+    add(folder, "item_count", item("all", *D, whole - 10), item("all", *OUT, whole - 10))
+    add(folder, "pair_count", pair("all", D, OUT, whole // 2))
 
 
 def an_item_of_a_stratum_that_is_not_told(folder: Path) -> None:
@@ -276,7 +276,7 @@ def an_item_of_a_stratum_that_is_not_told(folder: Path) -> None:
 
 
 def a_pair_of_an_item_that_is_not_told(folder: Path) -> None:
-    add(folder, "pair_count", pair("all", D, O, 5))
+    add(folder, "pair_count", pair("all", D, OUT, 5))
 
 
 def two_columns_that_are_not_counted_together(folder: Path) -> None:
@@ -329,8 +329,8 @@ def a_pair_of_one_part(folder: Path) -> None:
 def a_bridge_through_a_term(folder: Path) -> None:
     """Eight of ten have the drug and eight the outcome, so that six of six have all (G3)."""
     threshold(folder, R[1])
-    add(folder, "item_count", item("all", *D, 100), item("all", *O, 100), item("all", *R, 10))
-    add(folder, "pair_count", pair("all", D, R, 8), pair("all", O, R, 8), pair("all", D, O, 6))
+    add(folder, "item_count", item("all", *D, 100), item("all", *OUT, 100), item("all", *R, 10))
+    add(folder, "pair_count", pair("all", D, R, 8), pair("all", OUT, R, 8), pair("all", D, OUT, 6))
 
 
 def cases_that_no_row_shows(folder: Path) -> None:

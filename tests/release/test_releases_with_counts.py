@@ -10,11 +10,12 @@ import pytest
 from support.released import content, rows
 
 from srsql.engine.api.engine import Engine
-from srsql.engine.errors import CheckFailedError, SrsqlError, WarehouseError
+from srsql.engine.console.upkeep import receipt_parts
+from srsql.engine.errors import CheckFailedError, PublishError, SrsqlError, WarehouseError
 from srsql.engine.extras.synth import quarter_range, synthesize
+from srsql.engine.models.base import COUNTS_CLAIM
 from srsql.engine.shapes.strata import Cut, parse_cuts, strata
 from srsql.engine.store.warehouse import Warehouse
-from srsql.engine.models.base import COUNTS_CLAIM
 
 pytestmark = pytest.mark.slow
 
@@ -218,10 +219,27 @@ def test_told_tables_are_not_made_twice_nor_revised(released: Engine) -> None:
     assert made.rows["case_count"]
     with pytest.raises(SrsqlError, match="counts that are out are never revised"):
         released.release.make(Q2, **OPTIONS | {"model": "ms", "series": "m"}, supersede=True)
+
+
+def test_a_release_of_a_forgotten_case_keeps_its_counts_and_is_published_no_more(
+    released: Engine, tmp_path: Path
+) -> None:
+    """No command takes the row out, and the answer says so before anything else that is to do."""
     (case,) = released.sql("SELECT case_id FROM srsql.member LIMIT 1")[0]
     before = told(released, Q1)
-    released.steward.forget([case], reason="asked for")
+    receipt = released.steward.forget([case], reason="asked for")
     assert told(released, Q1) == before
+    assert receipt.commands == []
+    (first, *_) = (each for each in receipt.stale if each.quarter == Q1)
+    assert "cannot be published any more" in first.line
+    shown = [str(part) for part in receipt_parts(receipt)]
+    assert "to do, in this order:" in shown
+    assert f"  {first.line}" in shown[shown.index("to do, in this order:") :][:4]
+    for stale in (False, True):
+        with pytest.raises(PublishError, match="withdraw what was published of it"):
+            released.artifact.publish(Q1, tmp_path / "out", stale=stale)
+    with pytest.raises(SrsqlError, match="its counts are never revised"):
+        released.release.correct(Q1)
 
 
 def test_counts_stand_in_no_public_file(engine: Engine, tmp_path: Path) -> None:

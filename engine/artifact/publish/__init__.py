@@ -191,8 +191,11 @@ def publish(
                 if refused := unpublishable(warehouse, release.release_id):
                     raise PublishError(f"{release.quarter} {refused}")
                 stale += staleness(warehouse, release_id=release.release_id)
-            if stale and not publication.stale:
-                raise PublishError(f"{stale[0].line}, or give --stale to publish it as it is")
+            for one in stale:
+                if one.counted:
+                    raise PublishError(one.line)
+                if not publication.stale:
+                    raise PublishError(f"{one.line}, or give --stale to publish it as it is")
             step("links")
             links = [
                 row

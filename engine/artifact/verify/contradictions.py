@@ -107,15 +107,15 @@ def _table_faults(manifest: Manifest, table: Table) -> Iterator[str]:
         if columns[: len(first)] != first or any(ids):
             yield f"{MANIFEST}: table {table.name} has not the columns of terms"
     elif manifest.counted is not None and table.name in COUNT_TABLES:
-        shown = {c.name: (c.type, c.role) for c in table.columns}
-        if list(shown.items()) != list(COUNT_TABLES[table.name].items()):
+        declared = [(c.name, (c.type, c.role)) for c in table.columns]
+        if declared != list(COUNT_TABLES[table.name].items()):
             yield f"{MANIFEST}: table {table.name} has not the columns of counts"
     elif ids[0] != 1 or ids[1] > 1:
         yield f"{MANIFEST}: table {table.name} has not one report id"
     rows = published_rows(manifest)
-    if manifest.counted is not None and set(roles) - OF_COUNTED_ROWS:
-        if table.name == manifest.report_table:
-            yield f"{MANIFEST}: table {table.name} has more than ids, a period and regions"
+    of_cases = manifest.counted is not None and table.name == manifest.report_table
+    if of_cases and set(roles) - OF_COUNTED_ROWS:
+        yield f"{MANIFEST}: table {table.name} has more than ids, a period and regions"
     due = rows.cluster_columns if table.name == manifest.report_table else 0
     if due and roles.count("cluster") != due:
         yield f"{MANIFEST}: table {table.name} has not one cluster"

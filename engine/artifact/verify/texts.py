@@ -20,7 +20,7 @@ TOPIC = "artifact/texts"
 NOT_SEARCHED = (
     "report id", "case id", "period", "node", "serial number", "stratum", "cut", "counted column",
 )  # fmt: skip
-"""Roles of columns in which no id is searched: periods, nodes and strata have declared names, serial
+"""Roles of columns in which no id is searched: periods, nodes, strata have declared names, serial
 numbers count within a report, and an id column holds its own."""
 _ID = r"[\p{L}\p{N}](?s:.*[\p{L}\p{N}])?"
 

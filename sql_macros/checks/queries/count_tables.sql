@@ -82,15 +82,16 @@ cut_shape AS (
 ),
 
 placed AS (
-    SELECT r.row_no, s.stratum
-    FROM temp.main.srsql_checked_row AS r
+    SELECT r.region_no, s.stratum
+    FROM (SELECT DISTINCT q.region_no FROM temp.main.srsql_checked_row AS q) AS r
     CROSS JOIN temp.main.srsql_checked_tree AS s
     WHERE s.parent IS NULL
     UNION ALL
-    SELECT p.row_no, s.stratum
+    SELECT p.region_no, s.stratum
     FROM placed AS p
     INNER JOIN temp.main.srsql_checked_tree AS s ON p.stratum = s.parent
-    INNER JOIN temp.main.srsql_checked_value AS v ON p.row_no = v.row_no AND s.column = v.qid
+    INNER JOIN temp.main.srsql_checked_value AS v
+        ON p.region_no = v.region_no AND s.column = v.qid
     INNER JOIN cut_shape AS c
         ON
             s.stratum = c.stratum
@@ -112,7 +113,7 @@ earlier AS (
 
 SELECT DISTINCT r.unit, p.stratum
 FROM placed AS p
-INNER JOIN temp.main.srsql_checked_row AS r ON p.row_no = r.row_no
+INNER JOIN temp.main.srsql_checked_row AS r ON p.region_no = r.region_no
 WHERE
     p.stratum NOT IN (
         SELECT s.parent FROM temp.main.srsql_checked_tree AS s WHERE s.parent IS NOT NULL

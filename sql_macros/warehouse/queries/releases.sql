@@ -108,7 +108,15 @@ WHERE r.release_id = $release_id AND (r.private_manifest ->> '$.qid_sets') IS NO
 -- name: staleness
 -- The releases that are out, and drafts, with cases that have left since, by reason (see the view
 -- srsql.stale_release); NULL asks for all datasets, series, quarters, releases.
-SELECT r.release_id, r.dataset, r.series, r.quarter, r.status, s.reason, s.cases
+SELECT
+    r.release_id,
+    r.dataset,
+    r.series,
+    r.quarter,
+    r.status,
+    (r.private_manifest ->> '$.table_k') IS NOT NULL AS counted,
+    s.reason,
+    s.cases
 FROM srsql.stale_release AS s
 INNER JOIN srsql.release AS r ON s.release_id = r.release_id
 WHERE

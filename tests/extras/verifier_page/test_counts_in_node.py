@@ -1,4 +1,4 @@
-"""Counts of items in the verifier's page, in Node: the same artifacts pass, the same forgeries fail."""
+"""Counts of items in the verifier's page, in Node: as artifacts pass and forgeries fail."""
 
 from __future__ import annotations
 
@@ -34,9 +34,7 @@ def test_artifacts_pass_alone_and_together(published: Path, tmp_path: Path) -> N
     assert any("rules G1 and G2" in words for words in told["notShown"])
 
 
-@pytest.mark.parametrize(
-    ("forge", "check"), FOR_THE_PAGE, ids=lambda v: getattr(v, "__name__", "")
-)
+@pytest.mark.parametrize(("forge", "check"), FOR_THE_PAGE, ids=lambda v: getattr(v, "__name__", ""))
 def test_a_forged_artifact_is_refused(
     published: Path, tmp_path: Path, forge: Forge, check: str
 ) -> None:
