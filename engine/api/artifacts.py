@@ -96,6 +96,7 @@ class ArtifactCalls(Calls):
         from srsql.engine.report.report import (  # brings matplotlib
             make_folder,
             report,
+            reviewed,
             write_figures,
         )
         from srsql.engine.shapes import need_cases
@@ -107,7 +108,8 @@ class ArtifactCalls(Calls):
         with self.warehouse.guarded():
             schema = self._context.visible(series, quarter, dataset)
             need_cases(self.warehouse, schema, series, errors.ReportError)
-            made = report(
-                self.warehouse, schema, series, quarter, public=public, form=form, bounds=bounds
-            )
+            where = (self.warehouse, schema, series, quarter)
+            if form:
+                return reviewed(*where, public=public)
+            made = report(*where, public=public, bounds=bounds)
         return write_figures(made, Path(figures)) if figures is not None else made

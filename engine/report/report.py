@@ -63,7 +63,6 @@ def report(
     quarter: str | None = None,
     *,
     public: bool = False,
-    form: bool = False,
     ids: str | None = None,
     bounds: AuditOptions | None = None,
 ) -> Report:
@@ -75,7 +74,6 @@ def report(
         series: the sequence of releases.
         quarter: one release, for the internal edition also a draft; None: the series as a whole.
         public: from released views and public manifests alone.
-        form: the form that a reviewer signs, of one release.
         ids: which ids the release is published under, where others than its series has.
         bounds: k and thresholds that an imported series is judged by, which tells none of its own.
 
@@ -89,21 +87,12 @@ def report(
     edition: Edition = "public" if public else shape.whose("internal", "imported")
     if public:
         shape.need_public(series, ReportError)
-    if form and (public or quarter is None or edition == "imported"):
-        raise ReportError(
-            "--form is the anonymization report of one release of this warehouse, made with the "
-            "originals: give --quarter, without --public, of a series that is not imported"
-        )
     if bounds is not None:
         shape.need_untold(series, ReportError)
     if quarter is not None:
         subject = read_subject(
             warehouse, dataset, series, released_id(warehouse, dataset, quarter, series)
         )
-        if form:
-            filled = doors.opened("review_form")(subject)
-            html, text = filled.page.html, filled.markdown
-            return Report(html, "form", dataset.name, series, quarter, markdown=text)
         ours, theirs = partial(internal_quarter), partial(imported_quarter, bounds=bounds)
         whole = shape.whose(ours, theirs)
         page = _public_quarter(subject, ids) if public else whole(subject)
@@ -128,6 +117,27 @@ def report(
         ):
             page = public_series(released)
     return Report(page.html, edition, dataset.name, series, None, page.figures)
+
+
+def reviewed(
+    warehouse: Warehouse, dataset: Dataset, series: str, quarter: str | None, *, public: bool
+) -> Report:
+    """The form that a reviewer signs, of one release or draft of our own.
+
+    Raises:
+        ReportError: it is asked of something else.
+        ReleaseError: the quarter is not released in the series.
+    """
+    shape = series_shape(warehouse, dataset, series)
+    if public or quarter is None or shape.whose("ours", "theirs") == "theirs":
+        raise ReportError(
+            "--form is the anonymization report of one release of this warehouse, made with the "
+            "originals: give --quarter, without --public, of a series that is not imported"
+        )
+    release_id = released_id(warehouse, dataset, quarter, series)
+    form = doors.opened("review_form")(read_subject(warehouse, dataset, series, release_id))
+    html = form.page.html
+    return Report(html, "form", dataset.name, series, quarter, markdown=form.markdown)
 
 
 def _public_quarter(subject: Subject, ids: str | None) -> Page:

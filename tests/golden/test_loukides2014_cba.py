@@ -2,8 +2,8 @@
 
 Section 1.1 says of Fig. 3(a) that 7 of 13 codes are suppressed and that u1 and u3 can be performed
 accurately. Both cannot be: u1 and u3 have eight codes, which leaves five. CBA is public in part
-(docs/comparators.md says what is ours), and ours suppresses these five at most: u1 is released and
-one other constraint, which is u5 (five records) rather than u3 (four). Together the two cannot stand,
+(docs/comparators.md says what is ours), and ours suppresses these five at most: u1 is released
+and one other constraint, which is u5 (five records) rather than u3 (four). The two cannot stand,
 since only r2 has codes of both.
 """
 

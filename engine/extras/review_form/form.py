@@ -2,8 +2,8 @@
 
 The sections are those that three guides ask for in their own order: EMA's external guidance on
 Policy 0070 and Health Canada's guidance on the Public Release of Clinical Information (PRCI), which
-share a template of anonymization reports, and NIST SP 800-188 for government data sets. What only a
-person can say is marked. Figures are the steward's: the form is made with the originals.
+share a template of anonymization reports, and NIST SP 800-188 for government data sets. What no
+file tells is marked. Figures are the steward's: the form is made with the originals.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from srsql.engine.report.page import Page, Table, Value, cell, render
 from srsql.engine.report.shapes import Shapes, catalog_shapes, missingness
 from srsql.engine.report.signal_figures import comparisons
 from srsql.engine.store.statements import query
-from srsql.schemas.glossary import term
+from srsql.schemas.glossary import term, terms
 
 EMA, CANADA, NIST = "EMA Policy 0070", "Health Canada PRCI", "NIST SP 800-188"
 TEMPLATE = Path(str(resources.files(__package__) / "form.html.j2"))
-TO_FILL = "To be completed by a person"
+TO_FILL = "To be completed by hand"
 _ATTACKS = ("b", "f", "l", "md", "ss", "p", "u", "g")
 _VERSIONS = ("duckdb", "numba", "numpy", "pandas")
 
@@ -49,7 +49,7 @@ class Section:
     said: list[str] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     to_fill: list[str] = field(default_factory=list)
-    """What a person has to add."""
+    """What has to be added by hand."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _treatment(subject: Subject, rows: list[MeasureRow]) -> Section:
     lost = {str(row[0]): row[3] for row in loss_table(subject, rows).rows}
     given_up = {each.name: each for each in missingness(subject.release)}
     model = MODELS.get(manifest["model"])
-    bounded = model is not None and "theta" in model.guaranteed_bounds
+    keeps_theta = model is not None and "theta" in model.guaranteed_bounds
     drawn = model is not None and model.perturbs_values
     ids = {"original": "kept as the source has them"}.get(
         str(manifest.get("ids")), "replaced by pseudonyms under a secret key"
@@ -166,7 +166,7 @@ def _treatment(subject: Subject, rows: list[MeasureRow]) -> Section:
         shown.append((name, "sensitive", "told apart from rows, or not shown", None, None))
     for name in beside["verbatim"]:
         kind = "sensitive" if name in sensitive else "other"
-        within = "; thresholds bound its values" if bounded and name in sensitive else ""
+        within = "; thresholds bound its values" if keeps_theta and name in sensitive else ""
         shown.append((name, kind, f"as reported{within}", None, None))
     table = Table(
         "treatment",
@@ -286,7 +286,7 @@ def _utility(subject: Subject, rows: list[MeasureRow]) -> Section:
     found: list[tuple[Value, ...]] = [
         (f"{row.measure}, {row.scope}", row.ratio, measure_meaning(row.measure))
         for row in rows
-        if row.measure in ("nil", "nil_star", "withheld", "suppressed_values")
+        if row.measure in ("nil", "nil_star") or _tells_of_data(row.measure)
     ]
     tables = [Table("utility", "What the release loses", ("measure", "share", "meaning"), found)]
     out, pairs = subject.status == "released", []
@@ -307,6 +307,12 @@ def _utility(subject: Subject, rows: list[MeasureRow]) -> Section:
         tables,
         ["what the recipients want to do with the data, and whether that is still possible"],
     )
+
+
+def _tells_of_data(measure: str) -> bool:
+    """Whether a measure says how much of the data is not there."""
+    entry = terms().get(measure)
+    return entry is not None and entry.topic == term("withheld").topic
 
 
 def _checks(rows: list[MeasureRow]) -> Section:

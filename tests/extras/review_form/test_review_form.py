@@ -75,13 +75,13 @@ def test_largest_and_mean_risk_are_those_of_plain_counting(engine: Engine, form:
     assert remaining >= 3
 
 
-def test_every_section_names_who_asks_for_it_and_marks_what_a_person_adds(form: Report) -> None:
+def test_every_section_names_who_asks_for_it_and_marks_what_is_added_by_hand(form: Report) -> None:
     sections = form.markdown.split("\n## ")[1:]
     assert len(sections) == 9
     for section in sections:
         (asked,) = re.findall(r"^Asked for by: (.*)\.$", section, re.MULTILINE)
         assert set(asked.split(", ")) <= set(GUIDES)
-        assert "* [ ] **To be completed by a person:** " in section
+        assert "* [ ] **To be completed by hand:** " in section
     marks = form.markdown.count("* [ ] ")
     assert form.html.count('<span class="fill">') == marks + 1  # one explains the mark
     assert f"<b>{marks} points</b>" in form.html
