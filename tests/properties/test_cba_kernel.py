@@ -184,6 +184,9 @@ def test_the_checks_see_what_is_rare_misplaced_or_made_up(desk: Generalized) -> 
          {("check_node_structure", "record"), ("check_generalized_records", "record")}),
         ("UPDATE srsql_pub_term_nodes SET node = 1 WHERE term = 'T3'",
          {("check_node_constraints", "node"), ("check_generalized_records", "record")}),
+        ("UPDATE srsql_pub_term_nodes SET node = (SELECT n.node FROM srsql_pub_term_nodes AS n "
+         "WHERE n.term = 'T3') WHERE term = 'T4'",  # neither is in a constraint
+         {("check_node_constraints", "node"), ("check_generalized_records", "record")}),
         ("INSERT INTO srsql_pub_term_nodes VALUES (1, 'T3')",
          {("check_node_constraints", "node"), ("check_node_structure", "term"),
           ("check_generalized_records", "record")}),
