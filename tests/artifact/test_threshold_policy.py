@@ -35,6 +35,7 @@ def manifest(cases: int, withheld: int | None, **changes: Any) -> Manifest:
         "every_term_published": True,
         "parameters": {"theta": "frequency", "external_knowledge": "no"},
         "counts": SimpleNamespace(released_cases=cases, withheld_cases=withheld),
+        "counted": None,
     }
     return cast(Manifest, SimpleNamespace(**told | changes))
 
