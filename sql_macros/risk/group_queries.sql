@@ -7,9 +7,9 @@
 --          generalized above what was asked for), an amount (the middle of an interval; NULL where
 --          none is asked for); width: of the groups, 5 in the paper; domain_low, domain_high: the
 --          least and the greatest age that there may be, NULL where nobody declares them.
--- Outputs: age_group (its first age); lower: rows that surely belong to it; expected: a generalized
---          age spread evenly over its years, as the paper's Tables 9 and 10 have it, one that is not
---          told over the domain, of which "*" may be any value; upper: rows that may belong to it;
+-- Outputs: age_group (its first age); lower: rows that surely belong to it; expected: an age spread
+--          evenly over its years, as the paper's Tables 9 and 10 have it, one that is not told over
+--          the domain, of which "*" may be any value; upper: rows that may belong to it;
 --          mean_amount, weighted by what is expected. Groups in which nothing is
 --          expected are left out; without a domain, so are rows that tell no age.
 -- Source:  Lee 2020, "Real-world analysis"; lower and upper as SPEC section 14.
