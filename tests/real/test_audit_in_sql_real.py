@@ -39,3 +39,39 @@ def test_every_figure_of_a_real_series_is_that_of_srsql_audit(
     ]
     assert told == due
     assert all(row["safe"] for row in rows) == found["safe"] == safe
+
+
+@needs("faers")
+def test_the_real_quarter_of_2022_is_audited_attacked_and_measured_as_by_srsql(
+    tmp_path: Path, real: Any
+) -> None:
+    db = real("2022Q4", tmp_path / "w.duckdb")
+    made = srsql(
+        "release", "--db", db, "--quarter", "2022Q4", "--k", 5, "--theta", "frequency",
+        "--seed", 1, "--json",
+    )  # fmt: skip
+    assert made.code == 0, made.err
+    of_quarter = ("--db", db, "--quarter", "2022Q4", "--json")
+    audited = srsql("audit", "--db", db, "--json").json
+    attacked = srsql("attack", *of_quarter[:4], "--qid", "age=65", "--qid", "sex=F", "--json").json
+    measured = srsql("metrics", *of_quarter).json
+    audit, attack, metrics = answers(
+        db,
+        [
+            "FROM srsql.audit()",
+            "FROM srsql.attack('2022Q4', {'age': 65, 'sex': 'F'})",
+            "FROM srsql.metrics('2022Q4')",
+        ],
+    )
+    told = [tuple(row[name] for name in (*FIGURES, "scope")) for row in audit]
+    assert told == [
+        tuple(row[name] for name in (*FIGURES, "scope")) for row in audited["releases"]
+    ]
+    assert all(row["safe"] and row["agrees"] for row in audit) and audited["safe"]
+    (candidates,) = [row["cases"] for row in attack if row["step"] == "candidates"]
+    assert candidates == len(attacked["candidates"])
+    due = {(row["measure"], row["scope"]): row["ratio"] for row in measured}
+    for row in metrics:
+        if row["measure"] in ("nil", "dr"):
+            assert row["ratio"] == pytest.approx(due[row["measure"], row["scope"]], abs=1e-12)
+            assert row["agrees"]
