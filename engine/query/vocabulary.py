@@ -309,17 +309,22 @@ def refusal(node: exp.Expr) -> QueryError:
     if isinstance(node, exp.Null):
         return QueryError("a comparison with NULL is never true: write IS NULL")
     if isinstance(node, (exp.AggFunc, exp.Window)):
-        return QueryError(f"{excerpt(node)}: COUNT in the SELECT list is the only aggregate")
+        return QueryError(
+            f"{excerpt(node)}: aggregates are COUNT with or without a FILTER, shares of two "
+            "counts, AVG, MEDIAN, QUANTILE_CONT, QUANTILE_DISC, MIN and MAX, in the SELECT list"
+        )
     return QueryError(f"{excerpt(node)} is not understood in a question")
 
 
 def region_refusal(found: Generalized) -> QueryError:
     """Why a quasi-identifier cannot stand where a value is needed."""
     qid = found.qid
-    what = "numbers" if qid.kind == "numeric" else "values in quotes"
+    is_number = qid.kind == "numeric"
+    what = "numbers" if is_number else "values in quotes"
+    computed = " other than + - * / // %, floor, ceil, round, trunc, abs and CAST" * is_number
     return QueryError(
         f"{qid.name} is released as a region: it can be compared with {what} only, without "
-        "functions or arithmetic"
+        "functions" + computed
     )
 
 
