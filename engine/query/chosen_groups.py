@@ -47,7 +47,7 @@ def chosen(question: Question, groups: Sequence[Group], hidden: int) -> list[Gro
     left.sort(key=lambda group: [_middle(group, key) for key in keys])
     if question.limit is None and not question.offset:
         return left if question.having else [replace(group, is_certain=True) for group in left]
-    ends = {id(group): _ends(group, keys) for group in left}
+    ends = {id(group): _ends(question, group, keys) for group in left}
     earliest = sorted(ends[id(group)][0] for group in left)
     latest = sorted(ends[id(group)][1] for group in left if group.is_certain)
     stop = len(groups) if question.limit is None else question.offset + question.limit
@@ -69,7 +69,7 @@ def _having(question: Question, group: Group) -> Iterator[Group]:
     """The group, if HAVING may leave it."""
     outcomes = {True}
     if question.having is not None:
-        limits = {n: (group.bounds[n][0], group.bounds[n][2]) for n in question.having.limits}
+        limits = {n: _between(question, group, n) for n in question.having.limits}
         outcomes = question.having.outcomes(limits)
     if True in outcomes:
         yield replace(group, is_certain=group.is_sure and outcomes == {True})
@@ -98,14 +98,23 @@ def _middle(group: Group, key: Order) -> _Place:
     return _Place.of(value, key)
 
 
-def _ends(group: Group, keys: Sequence[Order]) -> tuple[list[_Place], list[_Place]]:
+def _between(question: Question, group: Group, number: int) -> tuple[Any, Any]:
+    """The ends of an aggregate, where the group exists: then some unit is counted."""
+    lower, _, upper, _ = group.bounds[number]
+    exists = question.groups and question.measures[number].is_plain
+    return (max(1, lower) if exists else lower), upper
+
+
+def _ends(
+    question: Question, group: Group, keys: Sequence[Order]
+) -> tuple[list[_Place], list[_Place]]:
     """Where a group stands at the earliest and at the latest."""
     earliest, latest = [], []
     for key in keys:
         if key.group is not None:
             places = [_Place.of(group.key[key.group], key)]
         else:
-            lower, _, upper, _ = group.bounds[key.measure]
+            lower, upper = _between(question, group, key.measure)
             places = [_Place.of(end, key) for end in (lower, upper) if end is not None]
             if lower is None or upper is None:
                 places += [_Place(None, key.descending, end) for end in (-1, 1)]

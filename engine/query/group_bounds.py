@@ -231,9 +231,9 @@ def _of_values(
         "once",
     }
     yield (
-        f"means and quantiles are of {once[measure.counted]}: lower and upper hold whatever values of their "
-        "regions are true and whoever else may have a value; expected takes the middle of each "
-        "region, of those that have one; known: so many surely have a value in a region that "
+        f"means and quantiles are of {once[measure.counted]}: lower and upper hold whatever values "
+        "of their regions are true and whoever else may have a value; expected takes the middle of "
+        "each region, of those that have one; known: so many surely have a value in a region that "
         "decides every comparison"
     )
     units = [unit for listed in groups for unit in listed]

@@ -18,7 +18,8 @@ from srsql.engine.query.aggregates import Aggregates, Counted, Measure, counted_
 from srsql.engine.query.expressions import Expressions
 from srsql.engine.query.having import Having, read_having
 from srsql.engine.query.limits import Lookup
-from srsql.engine.query.relations import WITH, Blocks, Joins, parts
+from srsql.engine.query.relations import Blocks, Joins, parts
+from srsql.engine.query.table_expressions import inlined
 from srsql.engine.query.vocabulary import Block, Views, excerpt, only_parts
 from srsql.engine.query.worlds import Atom, Band
 from srsql.schemas import Dataset
@@ -98,7 +99,7 @@ def read_question(dataset: Dataset, views: Views, text: str) -> Question:
     Raises:
         QueryError: it is no SQL, or not a question that can be answered soundly.
     """
-    return _Reader(dataset, views).question(_parse(text))
+    return _Reader(dataset, views).question(inlined(_parse(text)))
 
 
 def _parse(text: str) -> exp.Select:
@@ -110,9 +111,7 @@ def _parse(text: str) -> exp.Select:
             kinds.pop()
         if "SEMICOLON" in kinds:
             raise QueryError("several statements: ask one question at a time")
-        if kinds[:1] == ["WITH"]:
-            raise QueryError(WITH)
-        if kinds[:1] != ["SELECT"]:
+        if kinds[:1] not in (["SELECT"], ["WITH"]):
             raise QueryError(
                 "a question is one SELECT, such as SELECT COUNT(DISTINCT ...) FROM ..."
             )

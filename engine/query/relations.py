@@ -30,7 +30,7 @@ from srsql.schemas import Dataset
 
 Joins = tuple[tuple[Item, exp.Expr | None], ...]
 """The tables, each with the exact condition it is joined on."""
-WITH = "WITH is refused: write the question as one SELECT over the original tables"
+WITH = "WITH in a subquery is refused: write it in front of the question"
 _BOUNDS = "counts are known within bounds only"
 _REASONS = {
     "having": "HAVING in a subquery is refused: a subquery counts nothing",

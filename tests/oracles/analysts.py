@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import duckdb
@@ -54,6 +54,20 @@ class Asked:
             text += f" GROUP BY {', '.join(str(n + 1) for n in range(len(self.groups)))}"
         return f"{text} {self.tail}".rstrip()
 
+    def with_rows(self) -> str:
+        """The same of the report table alone, its rows named by WITH."""
+        rows = f"SELECT caseid, primaryid, quarter, age, wt, sex FROM demo WHERE {self.where}"
+        return (
+            f"WITH rows AS ({rows}) "
+            + replace(
+                self,
+                source="rows",
+                where="1 = 1",
+                measures=tuple(m.replace("demo.", "rows.") for m in self.measures),
+                tail=self.tail.replace("demo.", "rows."),
+            ).sql()
+        )
+
     def unit(self) -> str | None:
         """The id of what the question counts first; None: rows."""
         for measure in self.measures:
@@ -88,9 +102,7 @@ class Asked:
             outer = f"SELECT {keys} {measure.replace(f'({name}', '(v')} FROM ({newest})"
             outer += " GROUP BY ALL" if size else ""
             found = {row[:size]: row[size] for row in con.execute(outer).fetchall()}
-            rows = [
-                (*row[: size + n], found.get(row[:size]), *row[size + n + 1 :]) for row in rows
-            ]
+            rows = [(*row[: size + n], found.get(row[:size]), *row[size + n + 1 :]) for row in rows]
         return rows
 
 

@@ -104,7 +104,9 @@ def test_without_limits_of_the_values_there_is_no_bound_where_one_may_move_it() 
     assert value_ends([], None, interpolated=False) == (None, None, None)
 
 
-STATES = [frozenset(s) for n in (1, 2, 3) for s in itertools.combinations(("out", "rest", "hit"), n)]
+STATES = [
+    frozenset(s) for n in (1, 2, 3) for s in itertools.combinations(("out", "rest", "hit"), n)
+]
 
 
 def test_shares_reach_their_ends_and_never_go_beyond() -> None:
