@@ -595,7 +595,7 @@ def _answer_text(answer: Answer) -> str:
     from srsql.engine.query.answer import BOUNDS
 
     if len(answer.rows) != 1 or len(answer.columns) > len(BOUNDS):
-        what = answer.counted if len(answer.aggregates) == 1 else "of each aggregate"
+        what: str = answer.counted if len(answer.aggregates) == 1 else "of each aggregate"
         return f"{len(answer.rows):,} rows: lower, expected and upper {what} of each"
     lower, expected, upper, known = answer.rows[0]
     if lower is None or upper is None or not isinstance(lower, int):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
@@ -32,6 +33,7 @@ Kind = Literal["count", "share", "value"]
 _FLOATS = {exp.DType.DOUBLE, exp.DType.FLOAT, exp.DType.DECIMAL}
 _QUANTILES = (exp.PercentileCont, exp.PercentileDisc, exp.Quantile)
 _VALUES = (exp.Avg, exp.Median, exp.Min, exp.Max, *_QUANTILES)
+_MOST_DIGITS = 15
 _WHOLE = "divide a COUNT with a FILTER by the same COUNT without one, or by SUM(COUNT(...)) OVER ()"
 
 
@@ -105,7 +107,10 @@ class Aggregates:
         if isinstance(node, exp.Round):
             only_parts(node, "this", "decimals")
             places = node.args.get("decimals")
-            digits = 0 if places is None else int(number(places))
+            asked = Decimal(0) if places is None else number(places)
+            if asked != int(asked) or abs(asked) > _MOST_DIGITS:
+                raise QueryError(f"{excerpt(node)}: round to at most {_MOST_DIGITS} digits")
+            digits = int(asked)
             return replace(self.measure(label, node.this), digits=digits)
         if isinstance(node, (exp.Mul, exp.Div)):
             return self._share(label, node)
@@ -131,6 +136,7 @@ class Aggregates:
 
     def _count(self, label: str, node: exp.Expr) -> Measure:
         """A COUNT, its condition in a CASE or in ``count_if`` maybe."""
+        condition: exp.Expr | None
         if isinstance(node, exp.CountIf):
             only_parts(node, "this", "big_int")
             condition = self.expressions.predicate(node.this, self.block)
@@ -239,28 +245,27 @@ class Aggregates:
 
     def _share(self, label: str, node: exp.Expr) -> Measure:
         """A quotient of two counts, times numbers."""
-        above, below = list(_factors(node, inverse=False)), list(_factors(node, inverse=True))
-        factor = Fraction(1)
-        counts: list[list[exp.Expr]] = [[], []]
-        for side, listed in enumerate((above, below)):
-            for part in listed:
-                if isinstance(part, (exp.Literal, exp.Neg)):
-                    value = Fraction(number(part))
-                    if side and not value:
-                        raise QueryError(f"{excerpt(node)} divides by 0")
-                    factor = factor / value if side else factor * value
-                else:
-                    counts[side].append(part)
+        factor, counts = Fraction(1), list[list[exp.Expr]]()
+        for inverse in (False, True):
+            counts.append([])
+            for each in _factors(node, inverse=inverse):
+                if not isinstance(each, (exp.Literal, exp.Neg)):
+                    counts[-1].append(each)
+                    continue
+                value = Fraction(number(each))
+                if inverse and not value:
+                    raise QueryError(f"{excerpt(node)} divides by 0")
+                factor = factor / value if inverse else factor * value
         if len(counts[0]) != 1 or len(counts[1]) != 1 or factor <= 0:
             raise QueryError(f"{excerpt(node)} is no share: {_WHOLE}")
         part, whole = self.measure(label, counts[0][0]), counts[1][0]
-        if isinstance(whole, exp.Window):
-            summed = only_parts(whole, "this", "over").this
-            if not isinstance(summed, exp.Sum):
+        of_groups = isinstance(whole, exp.Window)
+        if of_groups:
+            whole = only_parts(whole, "this", "over").this
+            if not isinstance(whole, exp.Sum):
                 raise QueryError(f"{excerpt(node)} is no share: {_WHOLE}")
-            other, of_groups = self.measure(label, summed.this), True
-        else:
-            other, of_groups = self.measure(label, whole), False
+            whole = whole.this
+        other = self.measure(label, whole)
         alike = (part.counted, part.unit) == (other.counted, other.unit)
         plain = part.is_plain if of_groups else part.kind == "count"
         if not (alike and plain and other.is_plain) or part.digits is not None:

@@ -152,6 +152,7 @@ def _outcomes(
     text = query.order_by(column("granule", "v")).sql("duckdb")
     try:
         with duckdb.connect() as own:
+            own.execute("SET error_on_division_by_zero = false")
             rows = own.execute(text).fetchall()
     except duckdb.Error as error:
         raise QueryError(f"{excerpt(node)}: {one_line(error)}") from None

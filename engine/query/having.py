@@ -97,13 +97,14 @@ def _read(node: exp.Expr, count: Callable[[exp.Expr], int]) -> Having:
         only_parts(node, "this", "expressions")
         return _read(exp.or_(*(exp.EQ(this=node.this, expression=e) for e in node.expressions)),
                      count)  # fmt: skip
-    if type(node) in _TESTS:
+    if isinstance(node, exp.Binary) and type(node) in _TESTS:
         return _compared(node, count)
     raise QueryError(f"HAVING {excerpt(node)}: HAVING compares COUNT with numbers")
 
 
-def _compared(node: exp.Expr, count: Callable[[exp.Expr], int]) -> Having:
-    operator, left, right = type(node), node.left.unnest(), node.right.unnest()
+def _compared(node: exp.Binary, count: Callable[[exp.Expr], int]) -> Having:
+    operator: type[exp.Expr] = type(node)
+    left, right = node.left.unnest(), node.right.unnest()
     if isinstance(left, (exp.Literal, exp.Neg)):
         operator, left, right = _MIRRORED.get(operator, operator), right, left
     if not isinstance(right, (exp.Literal, exp.Neg)):

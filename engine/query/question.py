@@ -1,4 +1,4 @@
-"""Reads an analyst's question: one SELECT of a COUNT over the original schema.
+"""Reads an analyst's question: one SELECT of aggregates over the original schema.
 
 What is read is a list of what is understood; everything else is refused with the reason.
 """
@@ -79,7 +79,8 @@ class Question:
     @property
     def compared(self) -> set[int]:
         """The quasi-identifiers that it compares or groups by."""
-        return {part.position for part in (*self.atoms, *self.bands)} | self.labelled
+        atoms, bands = ({part.position for part in parts} for parts in (self.atoms, self.bands))
+        return atoms | bands | self.labelled
 
     @property
     def used(self) -> set[int]:

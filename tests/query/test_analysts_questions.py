@@ -16,7 +16,6 @@ from srsql.engine.query.answer import Answer
 
 pytestmark = pytest.mark.slow
 
-QUESTIONS = 110
 WORLDS = 8
 
 
@@ -61,17 +60,18 @@ def check(asked: Asked, answer: Answer, truth: list[tuple[Any, ...]]) -> None:
                 assert upper is None or value <= upper + 1e-9, text
 
 
+@pytest.mark.parametrize("questions", [15, pytest.param(110, marks=pytest.mark.thorough)])
 def test_the_truth_of_every_world_lies_within_the_bounds(
-    clinic: tuple[Engine, dict[str | None, list[Record]], bool],
+    clinic: tuple[Engine, dict[str | None, list[Record]], bool], questions: int
 ) -> None:
     engine, found, observed = clinic
-    rng = random.Random(f"analysts {observed}")
-    answered = with_certain = possible = bounded = 0
+    rng = random.Random(f"analysts {observed} {questions}")
+    with_certain = possible = bounded = 0
     worlds = {
         scope: [tables_of(rng, listed, widest=n % 2 == 0) for n in range(WORLDS)]
         for scope, listed in found.items()
     }
-    for _ in range(QUESTIONS):
+    for _ in range(questions):
         asked = random_question(rng, weights=not observed)
         scope = rng.choice([None, *QUARTERS])
         answer = engine.query.ask(asked.sql(), quarter=scope, allow_unknown=True)
@@ -80,10 +80,7 @@ def test_the_truth_of_every_world_lies_within_the_bounds(
         if asked.source == "demo":
             named = engine.query.ask(asked.with_rows(), quarter=scope, allow_unknown=True)
             assert (named.rows, named.columns) == (answer.rows, answer.columns), asked.with_rows()
-        answered += 1
         with_certain += answer.has_certain
         possible += sum(answer.has_certain and row[-1] == "possible" for row in answer.rows)
         bounded += any(row[len(asked.groups)] not in (None, 0) for row in answer.rows)
-    assert answered == QUESTIONS
-    assert min(with_certain, possible) > 10
-    assert bounded > QUESTIONS / 5
+    assert min(with_certain, possible, bounded) >= questions / 12
