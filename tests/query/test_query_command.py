@@ -313,7 +313,7 @@ REFUSED = [
     (f"{CASES} WHERE age > wt", "age and wt are released as regions"),
     (f"{CASES} WHERE age + wt > 18", "age is released as a region"),
     (f"{CASES} WHERE sqrt(age) > 4", "without functions other than + - * / // %, floor"),
-    (f"{CASES} WHERE 1 // age = 1", "1 // age has no result where age is 0: leave it out"),
+    (f"{CASES} WHERE 1 // age = 1", "1 // age = 1 has no result where age is 0: leave it out"),
     (f"{CASES} WHERE CAST(age AS DATE) = 1", "CAST to DATE is not understood"),
     (f"{CASES} WHERE age // 1e1 = 1", "1e1: write the number with digits"),
     ("SELECT 1 // age AS x, COUNT(*) FROM demo GROUP BY x", "has no result where age is 0"),
