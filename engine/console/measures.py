@@ -74,7 +74,7 @@ _CRITERIA = (
     ("signal_ic", "IC"),
     ("signal_eb05", "EB05"),
 )
-HOW_TO_READ = "lower:"
+HOW_TO_READ = ("lower:", "lower and upper of")
 """How the note begins that says what the bounds of an answer are."""
 SHOWN_ANSWERS = 200
 """Rows in the table; `--json` and `Engine.query.ask` give all."""
@@ -595,8 +595,7 @@ def _answer_text(answer: Answer) -> str:
     from srsql.engine.query.answer import BOUNDS
 
     if len(answer.rows) != 1 or len(answer.columns) > len(BOUNDS):
-        what: str = answer.counted if len(answer.aggregates) == 1 else "of each aggregate"
-        return f"{len(answer.rows):,} rows: lower, expected and upper {what} of each"
+        return f"{len(answer.rows):,} rows: lower, expected and upper {_asked(answer)}"
     lower, expected, upper, known = answer.rows[0]
     if lower is None or upper is None or not isinstance(lower, int):
         (what,) = answer.aggregates
@@ -608,6 +607,16 @@ def _answer_text(answer: Answer) -> str:
         f"{expected:,.1f} {answer.counted} expected, surely {lower:,}, at most {upper:,} "
         f"({known:,} known)"
     )
+
+
+def _asked(answer: Answer) -> str:
+    """What each row has bounds of."""
+    from srsql.engine.query.answer import BOUNDS
+
+    last = len(answer.columns) - answer.has_certain - len(BOUNDS)
+    if len(answer.aggregates) == 1 and all(isinstance(row[last], int) for row in answer.rows):
+        return f"{answer.counted} of each"
+    return f"of {printable(', '.join(answer.aggregates))}"
 
 
 def _cell(value: Any) -> str:

@@ -24,9 +24,9 @@ from srsql.engine.query.question import Question
 from srsql.engine.query.suppression import Hidden
 from srsql.engine.query.unit_states import HitCounts, Uncertain, ValueEnds
 from srsql.engine.query.vocabulary import Views
-from srsql.engine.query.worlds import FARTHEST_VALUE, possible_span
+from srsql.engine.query.worlds import FARTHEST_VALUE, Span, possible_span
 from srsql.engine.store.warehouse import Warehouse
-from srsql.schemas import Dataset
+from srsql.schemas import Dataset, Qid
 
 Key = tuple[Any, ...]
 _NOBODY: Bounds = (0, 0.0, 0, 0)
@@ -185,7 +185,7 @@ class Finder:
         if most:
             for listed in units.values():
                 listed.append(Alike(first, last, False, True, False, most, 0.0))
-        self.notes += _of_values(measure, units.values(), qid.name, (first, last), qid.granularity)
+        self.notes += _of_values(measure, units.values(), qid, (first, last))
         step = Fraction(qid.granularity)
         for key, listed in units.items():
             ends = value_ends(listed, measure.quantile, interpolated=measure.interpolated)
@@ -217,41 +217,45 @@ def _plain(measure: Measure) -> Measure:
 
 
 def _of_values(
-    measure: Measure,
-    groups: Iterable[list[Alike]],
-    name: str,
-    span: tuple[int, int],
-    granularity: Decimal,
+    measure: Measure, groups: Iterable[list[Alike]], qid: Qid, span: Span
 ) -> Iterator[str]:
-    """How a mean or quantile is to be read."""
+    """How a mean or quantile is to be read.
+
+    Args:
+        measure: the mean or quantile.
+        groups: the units of each.
+        qid: the number.
+        span: its possible values, in granules.
+    """
     once: dict[Counted, str] = {
         "cases": "each case once, by its newest quarter that meets the conditions and has a value",
         "reports": "each report once",
-        "rows": "each row, as SQL does; COUNT(DISTINCT ...) beside it takes each case or report "
-        "once",
+        "rows": "each row, as in SQL; COUNT(DISTINCT ...) beside it takes each case or report once",
     }
+    unit = f" in {qid.unit}" if qid.unit else ""
+    yield f"means and quantiles of {qid.name}{unit} are of {once[measure.counted]}"
     yield (
-        f"means and quantiles are of {once[measure.counted]}: lower and upper hold whatever values "
-        "of their regions are true and whoever else may have a value; expected takes the middle of "
-        "each region, of those that have one; known: so many surely have a value in a region that "
-        "decides every comparison"
+        "lower and upper of a mean or quantile hold whatever values of the regions are true, and "
+        "whoever else may have a value; expected takes the middle of each region, of those that "
+        "have one; known: so many surely have a value in a region that decides every comparison"
     )
     units = [unit for listed in groups for unit in listed]
     lacking = sum(unit.members for unit in units if unit.missing)
-    if lacking:
-        low, high = (granularity * end for end in span)
-        bounded = FARTHEST_VALUE not in (-span[0], span[1])
-        which = f"any from {low:f} to {high:f}" if bounded else "any at all"
+    if not lacking:
+        return
+    low, high = (qid.granularity * end for end in span)
+    bounded = FARTHEST_VALUE not in (-span[0], span[1])
+    which = f"any from {low:f} to {high:f}" if bounded else "any at all"
+    yield (
+        f"of {sum(unit.members for unit in units):,} {measure.counted} {lacking:,} have no "
+        f"{qid.name} in the release and may have {which}, or none: {qid.name} IS NOT NULL leaves "
+        "them out"
+    )
+    if not bounded:
         yield (
-            f"of {sum(unit.members for unit in units):,} {measure.counted} {lacking:,} have no "
-            f"{name} in the release and may have {which}, or none: {name} IS NOT NULL leaves them "
-            "out"
+            f"{qid.name} has no declared limits: there is no bound where a value that is missing "
+            "in the release may move it"
         )
-        if not bounded:
-            yield (
-                f"{name} has no declared limits, so there is no bound where one without a value "
-                "may move it"
-            )
 
 
 def _shown(

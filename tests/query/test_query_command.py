@@ -179,7 +179,7 @@ def test_several_aggregates_have_columns_of_their_own(engine: Engine, db: Path) 
     assert table.column_names == list(found.columns)
     answer = query(db, text, "--json")
     assert [tuple(row) for row in answer.json["rows"]] == list(found.rows)
-    assert "means and quantiles are of each case once" in query(db, text).out
+    assert "means and quantiles of age in years are of each case once" in query(db, text).out
 
 
 def test_why_bounds_are_wide_is_one_sentence(tmp_path: Path) -> None:
