@@ -6,6 +6,6 @@ writes named rows in their places, ``question`` reads the SELECT with ``relation
 and ``having``, ``vocabulary`` (names and syntax) and ``limits`` (what a release does not tell);
 ``worlds`` cuts the quasi-identifiers into cells. ``group_bounds`` asks the statements:
 ``count_bounds`` composes the one that counts, ``unit_states`` those of shares and means, whose ends
-are ``extremes``; ``chosen_groups`` says which groups HAVING and LIMIT leave. Where whole rows are
-taken apart, ``cluster_bounds`` counts, of rows and clusters together.
+are ``extremes``; ``chosen_groups`` says which groups HAVING and LIMIT leave. Over clusters
+``cluster_bounds`` counts, of rows and items together.
 """

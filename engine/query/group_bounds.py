@@ -244,14 +244,14 @@ def _of_values(
     if not lacking:
         return
     low, high = (qid.granularity * end for end in span)
-    bounded = FARTHEST_VALUE not in (-span[0], span[1])
-    which = f"any from {low:f} to {high:f}" if bounded else "any at all"
+    has_ends = FARTHEST_VALUE not in (-span[0], span[1])
+    which = f"any from {low:f} to {high:f}" if has_ends else "any at all"
     yield (
         f"of {sum(unit.members for unit in units):,} {measure.counted} {lacking:,} have no "
         f"{qid.name} in the release and may have {which}, or none: {qid.name} IS NOT NULL leaves "
         "them out"
     )
-    if not bounded:
+    if not has_ends:
         yield (
             f"{qid.name} has no declared limits: there is no bound where a value that is missing "
             "in the release may move it"
