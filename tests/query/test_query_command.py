@@ -203,6 +203,27 @@ def test_why_bounds_are_wide_is_one_sentence(tmp_path: Path) -> None:
                 engine.query(asked, include_withheld=True)
 
 
+def test_a_mean_of_cases_takes_each_by_its_newest_quarter(engine: Engine) -> None:
+    text = "SELECT AVG(wt) AS mean, COUNT(DISTINCT caseid) AS n FROM demo WHERE wt IS NOT NULL"
+    shown = engine.con.execute(
+        "SELECT caseid, wt_low, wt_high FROM released.demo WHERE wt_low IS NOT NULL "
+        "ORDER BY quarter"
+    ).fetchall()
+    newest = {case: (low, high) for case, low, high in shown}
+    oldest = {case: (low, high) for case, low, high in reversed(shown)}
+    means = [
+        [sum(ends) / len(ends) for ends in zip(*ends_of, strict=True)]
+        for ends_of in (newest.values(), oldest.values(), [row[1:] for row in shown])
+    ]
+    assert means[0] != means[1]
+    ((lower, _, upper, known, *_),) = engine.query(text).rows
+    assert ([lower, upper], known) == (pytest.approx(means[0]), len(newest))
+    ((lower, _, upper, known),) = engine.query(
+        text.replace(", COUNT(DISTINCT caseid) AS n", "")
+    ).rows
+    assert ([lower, upper], known) == (pytest.approx(means[2]), len(shown))
+
+
 def test_named_rows_are_what_they_were_made_of(engine: Engine) -> None:
     plain = (
         "SELECT age // 10 * 10 AS decade, COUNT(DISTINCT demo.caseid) AS n FROM demo JOIN reac "
