@@ -12,6 +12,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal, TypeVar
 
 from sqlglot import ErrorLevel, exp
+from sqlglot.errors import SqlglotError
 
 from srsql.engine.catalog.datasets import term_key
 from srsql.engine.catalog.layout import key_column
@@ -330,7 +331,11 @@ def region_refusal(found: Generalized) -> QueryError:
 
 def excerpt(node: exp.Expr) -> str:
     """The start of an expression, for a message."""
-    text = " ".join(node.sql("duckdb", unsupported_level=ErrorLevel.IGNORE).split())
+    try:
+        written = node.sql("duckdb", unsupported_level=ErrorLevel.IGNORE)
+    except SqlglotError:  # the writer reads some of what it writes again, and cannot
+        written = node.sql(unsupported_level=ErrorLevel.IGNORE)
+    text = " ".join(written.split())
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -378,6 +378,7 @@ REFUSED = [
     ("SELECT QUANTILE_CONT(age, [0.1, 0.2]) FROM demo", "give one number from 0 to 1"),
     ("SELECT COUNT(*) / COUNT(DISTINCT caseid) FROM demo", "is no share: divide a COUNT"),
     ("SELECT 1.0 / COUNT(*) FROM demo", "is no share"),
+    ("SELECT COUNT(DISTINCT AVG(x -> 1), mode(x -> 1)) FROM demo", "cases, reports or rows are"),
     ("SELECT COUNT(*) / 0 / COUNT(*) FROM demo", "divides by 0"),
     ("SELECT COUNT(age) FROM demo", "cases, reports or rows are counted"),
     ("SELECT COUNT(DISTINCT pt) FROM reac", "cases, reports or rows are counted"),
