@@ -601,7 +601,7 @@ def query(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Answer a COUNT over the original tables from the released views, with bounds."""
+    """Answer a question over the original tables from the released views, with bounds."""
     from srsql.engine.console import measures as show_measures
 
     with _asked(folders, db, options) as found:

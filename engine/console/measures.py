@@ -74,7 +74,7 @@ _CRITERIA = (
     ("signal_ic", "IC"),
     ("signal_eb05", "EB05"),
 )
-HOW_TO_READ = "lower:"
+HOW_TO_READ = ("lower:", "lower and upper of")
 """How the note begins that says what the bounds of an answer are."""
 SHOWN_ANSWERS = 200
 """Rows in the table; `--json` and `Engine.query.ask` give all."""
@@ -595,14 +595,33 @@ def _answer_text(answer: Answer) -> str:
     from srsql.engine.query.answer import BOUNDS
 
     if len(answer.rows) != 1 or len(answer.columns) > len(BOUNDS):
-        return f"{len(answer.rows):,} rows: lower, expected and upper {answer.counted} of each"
+        return f"{len(answer.rows):,} rows: lower, expected and upper {_asked(answer)}"
     lower, expected, upper, known = answer.rows[0]
+    if lower is None or upper is None or not isinstance(lower, int):
+        (what,) = answer.aggregates
+        shown = [_cell(value) for value in (expected, lower, upper)]
+        return f"{printable(what)}: {shown[0]} expected, at least {shown[1]}, at most {shown[2]}"
     if lower == upper:
         return f"{lower:,} {answer.counted}, exactly"
     return (
         f"{expected:,.1f} {answer.counted} expected, surely {lower:,}, at most {upper:,} "
         f"({known:,} known)"
     )
+
+
+def _asked(answer: Answer) -> str:
+    """What each row has bounds of."""
+    from srsql.engine.query.answer import BOUNDS
+
+    last = len(answer.columns) - answer.has_certain - len(BOUNDS)
+    if len(answer.aggregates) == 1 and all(isinstance(row[last], int) for row in answer.rows):
+        return f"{answer.counted} of each"
+    return f"of {printable(', '.join(answer.aggregates))}"
+
+
+def _cell(value: Any) -> str:
+    """A bound, or that there is none."""
+    return "-" if value is None else f"{value:,.4g}" if value < 1 else f"{value:,.2f}"
 
 
 def answer_columns(answer: Answer) -> list[str]:
@@ -614,12 +633,17 @@ def answer_rows(answer: Answer) -> Iterator[list[str]]:
     """The cells of ``Answer.columns``."""
     from srsql.engine.query.answer import BOUNDS
 
-    groups = len(answer.columns) - len(BOUNDS)
+    groups, size = len(answer.group_columns), len(BOUNDS)
     for row in answer.rows[:SHOWN_ANSWERS]:
-        lower, expected, upper, known = row[groups:]
-        point = f"{expected:,.0f}" if lower == upper else f"{expected:,.1f}"
-        keys = ["-" if key is None else printable(str(key)) for key in row[:groups]]
-        yield [*keys, f"{lower:,}", point, f"{upper:,}", f"{known:,}"]
+        cells = ["-" if key is None else printable(str(key)) for key in row[:groups]]
+        for start in range(groups, groups + size * len(answer.aggregates), size):
+            lower, expected, upper, known = row[start : start + size]
+            if isinstance(lower, int):
+                point = f"{expected:,.0f}" if lower == upper else f"{expected:,.1f}"
+                cells += [f"{lower:,}", point, f"{upper:,}", f"{known:,}"]
+            else:
+                cells += [*map(_cell, (lower, expected, upper)), f"{known:,}"]
+        yield [*cells, *row[groups + size * len(answer.aggregates) :]]
 
 
 def answer_lines(answer: Answer) -> Iterator[str]:

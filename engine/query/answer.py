@@ -30,6 +30,8 @@ from srsql.engine.catalog.series import IMPORTED, PER_QUARTER
 from srsql.engine.catalog.waiting import has_waited
 from srsql.engine.errors import QueryError, one_line
 from srsql.engine.models import made_shape
+from srsql.engine.query.aggregates import Counted
+from srsql.engine.query.chosen_groups import Group
 from srsql.engine.query.cluster_bounds import (
     ClusterQuestion,
     compose_cluster_bounds,
@@ -38,7 +40,8 @@ from srsql.engine.query.cluster_bounds import (
     unknown_items,
 )
 from srsql.engine.query.count_bounds import compose_count_bounds
-from srsql.engine.query.question import Counted, Question, read_question, undecided_groups
+from srsql.engine.query.group_bounds import Finder
+from srsql.engine.query.question import Question, read_question
 from srsql.engine.query.suppression import Hidden, hidden_by
 from srsql.engine.query.vocabulary import Views
 from srsql.engine.shapes import Telling, shape_of
@@ -51,8 +54,7 @@ from srsql.schemas import Dataset
 
 _VIEWS = "query/views"
 BOUNDS = ("lower", "expected", "upper", "known")
-_NAMES_SHOWN = 3
-"""Groups that a refusal names."""
+CERTAIN = "certain"
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,10 @@ class Asking:
 
 
 USUAL = Asking()
+_OPEN_GROUPS = (
+    "certain: groups that HAVING and LIMIT leave whatever counts between the bounds are true; "
+    "possible: those that they leave for some of them"
+)
 _WITHHELD = {"cases": "withheld_cases", "reports": "withheld_reports", "rows": "withheld_reports"}
 
 
@@ -85,10 +91,15 @@ class Answer(Framed):
     quarters: tuple[str, ...]
     counted: Counted
     """What the numbers count."""
+    aggregates: tuple[str, ...]
+    """What the question asks of each group, as it calls it."""
     columns: tuple[str, ...]
-    """What the question groups by, then lower, expected, upper, known."""
+    """What the question groups by, then lower, expected, upper, known, of several aggregates with
+    the name of each in front (``cases_lower``); then ``certain``, where HAVING or LIMIT leave open
+    which groups there are."""
     rows: tuple[tuple[Any, ...], ...]
-    """Counts: two integers around a float, then an integer.
+    """Counts: two integers around a float, then an integer. Shares, means and quantiles: three
+    floats, then an integer; None where there is no bound.
 
     ``known`` counts those whose released region answers every comparison of the question with TRUE
     or FALSE, and that meet the question: known <= lower <= upper. A missing value, or one that was
@@ -101,15 +112,26 @@ class Answer(Framed):
     withheld: int | None
     """What the upper bounds were raised by; None: withheld ones are not counted."""
     sql: str
-    """The rewritten statement, over released views alone; where values are asked by their names on
-    a level, over ``temp.main.srsql_level_name`` (attribute, value, name) besides, which is there
-    while the question is asked."""
+    """The rewritten statement, over released views alone, without LIMIT where that is undecided; of
+    shares, means and several aggregates the statements that tell what their bounds follow from.
+    Where values are asked by their names on a level, over ``temp.main.srsql_level_name``
+    (attribute, value, name) besides, which is there while the question is asked."""
     notes: tuple[str, ...]
     """How the numbers are to be read, one sentence each."""
 
     def __post_init__(self) -> None:
         """Have the rows know their columns."""
         object.__setattr__(self, "rows", Lines.of(self.rows, self.columns))
+
+    @property
+    def has_certain(self) -> bool:
+        """Whether the last column says which groups are surely there."""
+        return self.columns[-1] == CERTAIN
+
+    @property
+    def group_columns(self) -> tuple[str, ...]:
+        """What the question groups by."""
+        return self.columns[: -len(BOUNDS) * len(self.aggregates) - self.has_certain]
 
 
 def query(
@@ -127,8 +149,8 @@ def query(
         warehouse: may be read-only.
         dataset: the original schema.
         series: whose releases.
-        text: one SELECT with a COUNT over the tables and columns that the dataset publishes, and
-            its quasi-identifiers.
+        text: one SELECT with a COUNT or another aggregate over the tables and columns that the
+            dataset publishes, and its quasi-identifiers.
         quarter: only this one; default: all released quarters.
         asking: what is added, allowed, and counted on which levels.
 
@@ -151,32 +173,38 @@ def query(
             shape.need_one_quarter(series, QueryError)
         asked = shape.tell(reader)
         question, views = asked.question, asked.views
-        if asking.include_withheld and (question.limit is not None or question.offset):
-            raise QueryError(
-                "groups of withheld cases alone are not listed: leave LIMIT and OFFSET out"
-            )
+        if asking.include_withheld:
+            _need_one_count(question)
         unknown = tuple(asked.unknown(asking.allow_unknown))
-        sql = asked.composed(question)
-        rows = _answer_rows(warehouse, question, sql, asked.composed)
+        found = asked.finder(warehouse, dataset).find()
         withheld = None if asked.withheld is None else _withheld(warehouse, views, asked.withheld)
     except RecursionError:
         raise QueryError("the question is nested too deeply, or too long") from None
     except duckdb.Error as error:
         raise QueryError(f"the question could not be answered: {one_line(error)}") from None
     waits = len(views.schemas) > 1 and has_waited(warehouse, dataset.name, series)
-    notes = _notes(dataset, views, question, withheld, hides=asked.hides, waits=waits)
-    asks = question.atoms or question.labelled
+    notes = (*_notes(dataset, views, question, withheld, hides=asked.hides, waits=waits),)
+    asks = question.used
     together = counting_together(warehouse, views.schemas) if asks else ()
+    several = [f"{each}_" for each in asked.labels] if len(asked.labels) > 1 else [""]
+    open_groups = not all(group.is_certain for group in found.groups)
+    if open_groups:
+        notes = (*notes, _OPEN_GROUPS)
     return Answer(
         dataset=dataset.name,
         series=series,
         quarters=tuple(views.schemas),
         counted=question.counted,
-        columns=(*(label for label, _ in question.groups), *BOUNDS),
-        rows=tuple(rows),
+        aggregates=asked.labels,
+        columns=(
+            *(label for label, _ in question.groups),
+            *(f"{label}{end}" for label in several for end in BOUNDS),
+            *([CERTAIN] if open_groups else []),
+        ),
+        rows=tuple(_row(group, len(asked.labels), told=open_groups) for group in found.groups),
         withheld=withheld,
-        sql=sql,
-        notes=(*unknown, *notes, *told_of_units(together), *asked.remarks),
+        sql=";\n\n".join(found.texts),
+        notes=(*unknown, *found.notes, *notes, *told_of_units(together), *asked.remarks),
     )
 
 
@@ -187,7 +215,7 @@ class _Asked:
     question: Question
     views: Views
     composed: Callable[[Question], str]
-    """The statement of the question, or of the same one without its limits."""
+    """The statement of one count, or of the same one without its limits."""
     unknown: Callable[[bool], Iterator[str]]
     """What is to be said of names that nothing released has; given whether they are allowed."""
     withheld: str | None
@@ -195,6 +223,27 @@ class _Asked:
     hides: bool
     """Whether rows do not show all that cases have."""
     remarks: Iterable[str]
+    hidden: Callable[[Question], Hidden | None] = lambda _: None
+    """What suppressed values hide from a question."""
+    tells_why: bool = True
+    """Why bounds are wide is told."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the aggregates of the answer are called."""
+        return tuple(each.label for each in self.question.measures[: self.question.shown])
+
+    def finder(self, warehouse: Warehouse, dataset: Dataset) -> Finder:
+        """What answers it."""
+        return Finder(
+            warehouse,
+            dataset,
+            self.views,
+            self.question,
+            self.composed,
+            self.hidden,
+            self.tells_why,
+        )
 
 
 @dataclass(frozen=True)
@@ -220,7 +269,11 @@ class _Reader(Telling[_Asked]):
                 "how many rows of a join are withheld is not published: count cases, or leave "
                 "--include-withheld out"
             )
-        hidden = hidden_by(warehouse, dataset, views, question, self.text)
+
+        def hidden_of(each: Question) -> Hidden | None:
+            return hidden_by(warehouse, dataset, views, each, self.text)
+
+        hidden = hidden_of(question)
         return _Asked(
             question,
             views,
@@ -229,6 +282,7 @@ class _Reader(Telling[_Asked]):
             count,
             hides=hidden is not None,
             remarks=(*_of_hidden(hidden), *told_of_levels(warehouse, views.levels)),
+            hidden=hidden_of,
         )
 
     def by_counts(self) -> _Asked:
@@ -261,6 +315,7 @@ class _Reader(Telling[_Asked]):
             count,
             hides=True,
             remarks=_of_items(terms),
+            tells_why=False,
         )
 
 
@@ -344,33 +399,23 @@ def _of_items(asked: ClusterQuestion) -> Iterator[str]:
         )
 
 
-def _answer_rows(
-    warehouse: Warehouse, question: Question, sql: str, composed: Callable[[Question], str]
-) -> list[tuple[Any, ...]]:
-    """The rows of the statement; those of LIMIT only where it is decided which groups they are.
+def _row(group: Group, shown: int, *, told: bool) -> tuple[Any, ...]:
+    """A row of the answer."""
+    bounds = (value for each in group.bounds[:shown] for value in each)
+    return (*group.key, *bounds, *([CERTAIN if group.is_certain else "possible"] if told else []))
 
-    ``composed``: gives the statement of the same question without its limits.
 
-    Raises:
-        QueryError: it is not.
-    """
-    if question.limit is None and not question.offset:
-        return warehouse.rows(sql)
-    rows = warehouse.rows(composed(replace(question, limit=None, offset=0)))
-    ends = [question.offset]
-    if question.limit is not None:
-        ends.append(question.offset + question.limit)
-    for end in ends:
-        if undecided := [*dict.fromkeys(undecided_groups(question, rows, end))]:
-            shown = [
-                f"{', '.join(map(str, key))} ({low} to {high})" for key, low, high in undecided
-            ]
-            more = f" and {len(shown) - _NAMES_SHOWN} more" if len(shown) > _NAMES_SHOWN else ""
-            raise QueryError(
-                "LIMIT: which groups come first is undecided between "
-                f"{'; '.join(shown[:_NAMES_SHOWN])}{more}: leave LIMIT out"
-            )
-    return rows[ends[0] : ends[1] if len(ends) > 1 else None]
+def _need_one_count(question: Question) -> None:
+    """Refuse what withheld cases would move otherwise than they move a count."""
+    if question.limit is not None or question.offset or question.having is not None:
+        raise QueryError(
+            "groups of withheld cases alone are not listed: leave LIMIT and OFFSET out, and HAVING"
+        )
+    if not question.is_count:
+        raise QueryError(
+            "withheld cases are added to one COUNT alone: leave --include-withheld out, or the "
+            "other aggregates"
+        )
 
 
 def find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: str | None) -> Views:
@@ -446,7 +491,7 @@ def _notes(
     hides: bool,
     waits: bool,
 ) -> Iterator[str]:
-    used = {atom.position for atom in question.atoms} | question.labelled
+    used = question.compared
     if len(views.schemas) > 1 and question.counted != "rows":
         yield (
             f"each quarter is asked on its own; {question.counted} count once, if any of their "
@@ -460,7 +505,7 @@ def _notes(
             "expected: by the share of the region, or of the domain where the value is missing; "
             "known: those whose region decides every comparison, which a missing value does not"
         )
-    elif not question.tested and not hides:
+    elif not question.used and not question.tested and not hides:
         yield "no quasi-identifier is asked, so the counts are exact"
     for position in sorted(question.tested):
         yield (
@@ -468,7 +513,7 @@ def _notes(
             "where nobody knew it and where it was given up: of the originals IS NULL alone may be "
             "met by fewer than lower and IS NOT NULL by more than upper, by who gave it up at most"
         )
-    for position in sorted(question.labelled):
+    for position in sorted(question.labelled | {band.position for band in question.bands}):
         yield f"cases whose {dataset.qid[position].name} is missing are in no row"
     if question.by_keys:
         yield (

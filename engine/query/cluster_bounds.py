@@ -97,6 +97,11 @@ class _Reader:
 
     def read(self, views: ClusterViews) -> ClusterQuestion:
         dataset, question = self.dataset, self.question
+        if not question.is_count:
+            raise QueryError(
+                "where whole rows are taken apart, one COUNT without a FILTER is answered, with "
+                "HAVING and LIMIT on it: ask for shares, means and quantiles of other releases"
+            )
         if question.counted == "rows" or (
             question.counted == "reports" and not dataset.reports_are_cases
         ):

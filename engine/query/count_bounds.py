@@ -19,8 +19,11 @@ and neither does a region that straddles a limit, although the question may hold
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
+from srsql.engine.query.aggregates import Measure
 from srsql.engine.query.question import Question
 from srsql.engine.query.relations import add_tables
 from srsql.engine.query.suppression import Hidden
@@ -36,6 +39,7 @@ from srsql.engine.query.worlds import (
     make_cells,
     make_worlds,
     truth_column,
+    value_column,
 )
 from srsql.engine.signals.rules import granules
 from srsql.engine.store.statements import column, table
@@ -75,22 +79,38 @@ class Composer:
         dataset: the dataset of the views.
         views: the released views that the statement reads.
         question: what the analyst wants to know.
+        measure: which of its aggregates; None: the count of all that meet its conditions.
     """
 
-    def __init__(self, dataset: Dataset, views: Views, question: Question) -> None:
+    def __init__(
+        self, dataset: Dataset, views: Views, question: Question, measure: Measure | None = None
+    ) -> None:
         self.dataset, self.views, self.question = dataset, views, question
-        used = {atom.position for atom in question.atoms} | question.labelled
+        self.hit = measure.hit if measure is not None else None
+        self.valued = measure.position if measure is not None else None
+        asked = [*question.conditions, *(e for _, e in question.groups)]
+        asked += [self.hit] if self.hit is not None else []
+        named = {c.name for e in asked for c in e.find_all(exp.Column) if c.table == WORLD}
+        self.atoms = {
+            truth_column(n).name: atom
+            for n, atom in enumerate(question.atoms)
+            if truth_column(n).name in named
+        }
+        self.banded = {band.position for band in question.bands}
+        used = {atom.position for atom in self.atoms.values()} | question.labelled | self.banded
+        used |= set() if self.valued is None else {self.valued}
         self.used = {p: qid for p, qid in enumerate(dataset.qid) if p in used}
         self.cells = {
             p: make_cells(
                 dataset,
                 p,
-                [atom for atom in question.atoms if atom.position == p],
+                [atom for atom in self.atoms.values() if atom.position == p],
                 labelled=p in question.labelled,
+                bands=[band for band in question.bands if band.position == p],
             )
             for p in self.used
         }
-        self.shares = Shares(dataset, views, self.cells)
+        self.shares = Shares(dataset, views, self.cells, self.valued)
         self.exact: list[exp.Expr] = []
         open_conditions = [c for c in question.conditions if depends_on_world(c)]
         self.condition: exp.Expr = exp.and_(*open_conditions) if open_conditions else exp.true()
@@ -102,23 +122,25 @@ class Composer:
     def statement(self, withheld: str | None, hidden: Hidden | None) -> exp.Select:
         """All steps, and the sums."""
         steps = self.steps()
-        final = exp.select(
-            *[
-                column(name, "b").as_(label, quoted=True)
-                for name, (label, _) in zip(self.groups, self.question.groups, strict=True)
-            ],
-            *self._sums(withheld, hidden),
-        ).from_(table("bound", alias="b"))
+        final = self.by_group(*self._sums(withheld, hidden))
         if self.groups:
-            final = final.group_by(*[column(name, "b") for name in self.groups])
             final = final.order_by(*self._order())
         if self.question.limit is not None:
             final = final.limit(self.question.limit)
         if self.question.offset:
             final = final.offset(self.question.offset)
-        for name, query in steps.items():
-            final = final.with_(exp.to_identifier(name), as_=query)
-        return final
+        return with_steps(final, steps)
+
+    def by_group(self, *sums: exp.Expr) -> exp.Select:
+        """The groups by their labels, each with sums over ``bound``, as ``b``."""
+        final = exp.select(
+            *[
+                column(name, "b").as_(label, quoted=True)
+                for name, (label, _) in zip(self.groups, self.question.groups, strict=True)
+            ],
+            *sums,
+        ).from_(table("bound", alias="b"))
+        return final.group_by(*[column(name, "b") for name in self.groups])
 
     def steps(self) -> dict[str, exp.Query]:
         """The steps up to ``bound``, in their order."""
@@ -171,28 +193,32 @@ class Composer:
     def _world(self) -> exp.Select:
         """One row per world in which the question may count something."""
         columns = {
-            p: [
-                truth_column(n).name
-                for n, atom in enumerate(self.question.atoms)
-                if atom.position == p
-            ]
-            for p in self.used
+            p: [name for name, atom in self.atoms.items() if atom.position == p] for p in self.used
         }
         worlds = make_worlds(self.cells, columns, self.condition)
         labelled = [n for n, p in enumerate(self.used) if p in self.question.labelled]
         names = [f"cell_{qid.name}" for qid in self.used.values()]
         names += [name for listed in columns.values() for name in listed]
         names += [label_column(list(self.used.values())[n]).name for n in labelled]
-        listed = [w for w in worlds if all(w.labels[n] is not None for n in labelled)]
+        banded = [n for n, p in enumerate(self.used) if p in self.banded]
+        names += [value_column(list(self.used.values())[n]).name for n in banded]
+        listed = [
+            w
+            for w in worlds
+            if all(w.labels[n] is not None for n in labelled)
+            and all(w.values[n] is not None for n in banded)
+        ]
 
         def row(world: World) -> list[exp.Expr]:
             truth = [_literal(world.truth[name], "BOOLEAN") for n in columns.values() for name in n]
             labels = [_literal(world.labels[n], "VARCHAR") for n in labelled]
-            return [*(exp.convert(number) for number in world.cells), *truth, *labels]
+            values = [exp.cast(exp.convert(world.values[n]), "BIGINT") for n in banded]
+            return [*(exp.convert(number) for number in world.cells), *truth, *labels, *values]
 
         if listed:
             return constants([row(world) for world in listed], names)
-        nothing = World((0,) * len(self.used), dict.fromkeys(names), (None,) * len(self.used))
+        none = (None,) * len(self.used)
+        nothing = World((0,) * len(self.used), dict.fromkeys(names), none, none)
         return constants([row(nothing)], names).where(exp.false())
 
     def _outcome(self) -> exp.Select:
@@ -211,6 +237,7 @@ class Composer:
             *[column(name, "a") for name in carried],
             *[column(f"cell_{qid.name}", WORLD) for qid in self.used.values()],
             *groups,
+            *self._marks(),
         ).from_(table("exact_match", alias="a"))
         if self.used:
             query = query.join(table("world", alias=WORLD), on=on)
@@ -220,11 +247,15 @@ class Composer:
             return query
         return query.distinct()
 
+    def _marks(self) -> list[exp.Expr]:
+        """What ``outcome`` tells beside the group."""
+        return []
+
     def _over_worlds(self, node: exp.Expr) -> exp.Expr:
         """An expression over ``exact_match`` and ``world``; its exact parts become columns."""
         if isinstance(node, exp.Column) and node.table == WORLD:
             return node.copy()
-        if isinstance(node, (exp.Literal, exp.Boolean, exp.Null)):
+        if isinstance(node, (exp.Literal, exp.Boolean, exp.Null, exp.DataType)):
             return node.copy()
         is_value = not isinstance(node, exp.If)  # a branch of CASE is none
         if is_value and not depends_on_world(node):
@@ -244,9 +275,7 @@ class Composer:
         names = [*self.keys, *self.groups]
         cells: exp.Expr = exp.Literal.number(1)
         share: exp.Expr = exp.Literal.number(1)
-        query = exp.select(*[column(name, "c") for name in names]).from_(
-            table("outcome", alias="c")
-        )
+        query = exp.select(*[column(name, "c") for name in names]).from_(self._outcomes())
         for n, qid in enumerate(self.used.values()):
             alias = f"s{n}"
             cells = (
@@ -274,7 +303,21 @@ class Composer:
             exp.EQ(this=exp.Count(this=exp.Star()), expression=cells).as_("certain"),
             exp.EQ(this=cells.copy(), expression=exp.Literal.number(1)).as_("known"),
             exp.Sum(this=exp.cast(share, "DECIMAL(18, 12)")).as_("part"),
+            *self._verdict_columns(cells, exp.cast(share, "DECIMAL(18, 12)")),
         ).group_by(*[column(name, "c") for name in names])
+
+    def _outcomes(self) -> exp.Expr:
+        """What verdicts are made of, as ``c``: a row for each unit, group and world."""
+        return table("outcome", alias="c")
+
+    def _verdict_columns(self, cells: exp.Expr, share: exp.Expr) -> list[exp.Expr]:
+        """What a verdict tells beside that of a count.
+
+        Args:
+            cells: so many worlds a region has.
+            share: of the region that lies in a world.
+        """
+        return []
 
     def _bound(self) -> exp.Select:
         """Each unit and group, over its quarters."""
@@ -334,6 +377,13 @@ class Composer:
             for n, name in enumerate(self.groups)
             if n not in named
         ]
+
+
+def with_steps(final: exp.Select, steps: Mapping[str, exp.Query]) -> exp.Select:
+    """The statement with its steps in front of it."""
+    for name, query in steps.items():
+        final = final.with_(exp.to_identifier(name), as_=query)
+    return final
 
 
 def _literal(value: bool | str | None, kind: str) -> exp.Expr:

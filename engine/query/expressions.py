@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from srsql.engine.catalog.datasets import term_key, text_key
 from srsql.engine.errors import QueryError
+from srsql.engine.query.bands import computed_from, read_band, read_condition
 from srsql.engine.query.limits import Limits, Scalar
 from srsql.engine.query.vocabulary import (
     Block,
@@ -33,6 +34,7 @@ from srsql.engine.query.vocabulary import (
 from srsql.engine.query.worlds import (
     FARTHEST_VALUE,
     Atom,
+    Band,
     Span,
     complement,
     label_column,
@@ -65,6 +67,8 @@ class Expressions:
     """Quasi-identifiers that IS NULL asks about."""
     labelled: set[int] = field(default_factory=set)
     """Quasi-identifiers by whose leaves the question groups."""
+    bands: list[Band] = field(default_factory=list)
+    """What the question computes from numbers and groups by."""
     by_keys: bool = False
     """Terms are compared or grouped by their keys."""
     blanked: dict[exp.Expr, str] = field(default_factory=dict)
@@ -147,12 +151,19 @@ class Expressions:
         if isinstance(node, exp.Paren):
             return self.group(only_parts(node, "this").this, block)
         found = self.names.find(node, block) if isinstance(node, exp.Column) else None
+        if computed := computed_from(self.names, node, block):
+            self.need_outermost(computed, block)
+            band, shown = read_band(self.names.dataset, computed, node, block)
+            if band not in self.bands:
+                self.bands.append(band)
+            return shown
         if not isinstance(found, Generalized):
             return self._group_value(self.scalar(node, block))
         if found.qid.kind == "numeric":
             raise QueryError(
-                f"{found.qid.name} is released as intervals: group by ranges, such as CASE WHEN "
-                f"{found.qid.name} < 18 THEN 'below' ELSE 'above' END"
+                f"{found.qid.name} is released as intervals: group by bands, such as "
+                f"{found.qid.name} // 10 * 10, or by ranges, such as CASE WHEN {found.qid.name} < "
+                "18 THEN 'below' ELSE 'above' END"
             )
         self.labelled.add(found.position)
         return label_column(found.qid)
@@ -240,6 +251,11 @@ class Expressions:
         block: Block,
         positive: bool,
     ) -> exp.Expr:
+        if not (_is_simple(left) and _is_simple(right)):
+            whole = operator(this=left.copy(), expression=right.copy())
+            if computed := computed_from(self.names, whole, block):
+                spans = read_condition(self.names.dataset, computed, whole)
+                return self._atom(computed, spans, block)
         first, second = self._qid(left, block), self._qid(right, block)
         if first and second:
             raise QueryError(
@@ -265,6 +281,9 @@ class Expressions:
             return self.subquery(node, block)
         only_parts(node, "this", "expressions")
         found = self._qid(node.this, block)
+        if not found and (computed := computed_from(self.names, node, block)):
+            spans = read_condition(self.names.dataset, computed, node)
+            return self._atom(computed, spans, block)
         if found:
             listed = [self._spans(found, exp.EQ, item) for item in node.expressions]
             return self._atom(found, union(listed), block)
@@ -306,7 +325,7 @@ class Expressions:
 
     def _no_value(self, found: Generalized, block: Block) -> exp.Expr:
         """Whether a case is released without a value: it is missing there, or was given up."""
-        self._need_outermost(found, block)
+        self.need_outermost(found, block)
         self.tested.add(found.position)
         report = self.names.dataset.report_table
         (alias,) = [item.alias for item in block.items if item.table.name == report]
@@ -316,7 +335,8 @@ class Expressions:
         node = exp.func("coalesce", column(found.qid.name, alias), exp.Literal.string(root))
         return node.eq(exp.Literal.string(root))
 
-    def _need_outermost(self, found: Generalized, block: Block) -> None:
+    def need_outermost(self, found: Generalized, block: Block) -> None:
+        """Refuse a quasi-identifier in a subquery."""
         if block.outer is not None:
             raise QueryError(
                 f"{found.qid.name} stands in a subquery: put its conditions into the outer WHERE"
@@ -357,7 +377,7 @@ class Expressions:
         return spans if operator is exp.EQ else complement(spans)
 
     def _atom(self, found: Generalized, spans: tuple[Span, ...], block: Block) -> exp.Expr:
-        self._need_outermost(found, block)
+        self.need_outermost(found, block)
         atom = Atom(found.position, spans)
         if atom not in self.atoms:
             self.atoms.append(atom)
@@ -373,6 +393,11 @@ class Expressions:
         raise QueryError(
             f"{one.name} and {other.name} are of different types: text is compared with '...'"
         )
+
+
+def _is_simple(node: exp.Expr) -> bool:
+    """Whether nothing is computed: a column, a literal or NULL."""
+    return isinstance(node.unnest(), (exp.Column, exp.Literal, exp.Neg, exp.Null))
 
 
 def numeric_spans(qid: Qid, operator: type[exp.Expr], limit: Fraction) -> tuple[Span, ...]:

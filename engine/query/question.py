@@ -1,27 +1,29 @@
-"""Reads an analyst's question: one SELECT of a COUNT over the original schema.
+"""Reads an analyst's question: one SELECT of aggregates over the original schema.
 
 What is read is a list of what is understood; everything else is refused with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial, total_ordering
-from typing import Any, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from srsql.engine.errors import QueryError
+from srsql.engine.query.aggregates import Aggregates, Counted, Measure, counted_as, is_aggregate
+from srsql.engine.query.expressions import Expressions
+from srsql.engine.query.having import Having, read_having
 from srsql.engine.query.limits import Lookup
-from srsql.engine.query.relations import WITH, Blocks, Joins, parts
-from srsql.engine.query.vocabulary import Block, Generalized, Views, excerpt, only_parts, refusal
-from srsql.engine.query.worlds import Atom
+from srsql.engine.query.relations import Blocks, Joins, parts
+from srsql.engine.query.table_expressions import inlined
+from srsql.engine.query.vocabulary import Block, Views, excerpt, only_parts
+from srsql.engine.query.worlds import Atom, Band
 from srsql.schemas import Dataset
 
-Counted = Literal["cases", "reports", "rows"]
 LONGEST = 20_000
 """Characters of a question."""
 
@@ -31,9 +33,11 @@ class Order:
     """One key of ORDER BY."""
 
     group: int | None
-    """Number of the group column; None: the expected count."""
+    """Number of the group column; None: what is expected of an aggregate."""
     descending: bool
     nulls_first: bool
+    measure: int = 0
+    """Number of that aggregate."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class Question:
     """A question that can be answered."""
 
     counted: Counted
+    """By its first aggregate."""
     unit: str | None
     """Our alias of the table whose id is counted; None: rows are."""
     joins: Joins
@@ -63,6 +68,30 @@ class Question:
     """Quasi-identifiers that IS NULL asks about."""
     by_keys: bool = False
     """Terms are compared or grouped by their keys."""
+    bands: tuple[Band, ...] = ()
+    """What is computed from numbers and grouped by."""
+    measures: tuple[Measure, ...] = ()
+    """Its aggregates; those that HAVING and ORDER BY alone name come last."""
+    shown: int = 1
+    """So many of them are columns of the answer."""
+    having: Having | None = None
+
+    @property
+    def compared(self) -> set[int]:
+        """The quasi-identifiers that it compares or groups by."""
+        atoms, bands = ({part.position for part in parts} for parts in (self.atoms, self.bands))
+        return atoms | bands | self.labelled
+
+    @property
+    def used(self) -> set[int]:
+        """Those, and the ones it has means or quantiles of."""
+        means = {each.position for each in self.measures if each.position is not None}
+        return self.compared | means
+
+    @property
+    def is_count(self) -> bool:
+        """Whether one count is asked, of all that meet the conditions."""
+        return all(measure.is_plain for measure in self.measures) and len(self.measures) == 1
 
 
 def read_question(dataset: Dataset, views: Views, text: str) -> Question:
@@ -71,7 +100,7 @@ def read_question(dataset: Dataset, views: Views, text: str) -> Question:
     Raises:
         QueryError: it is no SQL, or not a question that can be answered soundly.
     """
-    return _Reader(dataset, views).question(_parse(text))
+    return _Reader(dataset, views).question(inlined(_parse(text)))
 
 
 def _parse(text: str) -> exp.Select:
@@ -83,9 +112,7 @@ def _parse(text: str) -> exp.Select:
             kinds.pop()
         if "SEMICOLON" in kinds:
             raise QueryError("several statements: ask one question at a time")
-        if kinds[:1] == ["WITH"]:
-            raise QueryError(WITH)
-        if kinds[:1] != ["SELECT"]:
+        if kinds[:1] not in (["SELECT"], ["WITH"]):
             raise QueryError(
                 "a question is one SELECT, such as SELECT COUNT(DISTINCT ...) FROM ..."
             )
@@ -113,35 +140,38 @@ class _Reader:
         self.names, self.expressions = self.blocks.names, self.blocks.expressions
 
     def question(self, select: exp.Select) -> Question:
-        parts(select, "expressions", "from_", "joins", "where", "group", "order", "limit", "offset")
+        parts(select, "expressions", "from_", "joins", "where", "group", "having", "order",
+              "limit", "offset")  # fmt: skip
         rows = self.blocks.rows(select, None)
         listed = [(item.alias, item.unalias()) for item in select.expressions]
-        counts = [n for n, (_, node) in enumerate(listed) if isinstance(node, exp.Count)]
-        if len(counts) != 1:
-            others = [node for _, node in listed if isinstance(node, (exp.AggFunc, exp.Window))]
-            if others and not counts:
-                raise refusal(others[0])
+        reader = Aggregates(self.dataset, self.expressions, rows.block)
+        aggregates = [n for n, (_, node) in enumerate(listed) if is_aggregate(node)]
+        if not aggregates:
             raise QueryError(
-                "a question has one COUNT in its SELECT list, such as "
+                "a question has a COUNT or another aggregate in its SELECT list, such as "
                 f"COUNT(DISTINCT {self.dataset.case_id}), beside what it is grouped by"
             )
-        counted, unit = self._counted(listed[counts[0]][1], rows.block)
-        numbers: dict[int, int | None] = {counts[0]: None}
+        named = [(listed[n][0] or _label(listed[n][1]), listed[n][1]) for n in aggregates]
+        measures = reader.all(named)
+        places: dict[int, Place] = {n: ("measure", number) for number, n in enumerate(aggregates)}
         groups: list[tuple[str, exp.Expr]] = []
         for n, (alias, node) in enumerate(listed):
-            if n not in counts:
-                numbers[n] = len(groups)
+            if n not in places:
+                places[n] = ("group", len(groups))
                 built = self.expressions.group(node, rows.block)
                 groups.append((alias or _label(node), built))
-        key = partial(self._key, listed, numbers, groups, rows.block)
-        self._grouped(select, groups, key)
+        keys = _Keys(listed, places, groups, measures, reader, self.expressions, rows.block)
+        self._grouped(select, groups, keys)
+        order = tuple(self._order(select, keys))
+        having = read_having(select.args.get("having"), keys.count)
+        first = measures[0]
         return Question(
-            counted,
-            unit,
+            first.counted,
+            first.unit,
             rows.joins,
             (*rows.conditions, *map(_known, self.expressions.blanked)),
             tuple(groups),
-            tuple(self._order(select, key)),
+            order,
             tuple(self.expressions.atoms),
             frozenset(self.expressions.labelled),
             tuple(dict.fromkeys(self.expressions.blanked.values())),
@@ -150,35 +180,13 @@ class _Reader:
             _whole_number(select.args.get("offset")) or 0,
             frozenset(self.expressions.tested),
             self.expressions.by_keys,
+            tuple(self.expressions.bands),
+            tuple(measures),
+            len(aggregates),
+            having,
         )
 
-    def _counted(self, node: exp.Expr, block: Block) -> tuple[Counted, str | None]:
-        """What is counted, and our alias of the table whose id it is."""
-        what = only_parts(node, "this", "expressions", "big_int").this
-        if isinstance(what, (exp.Star, exp.Literal)):
-            only_parts(what, "this", "is_string")
-            return "rows", None
-        distinct = isinstance(what, exp.Distinct)
-        inner = what.expressions if isinstance(what, exp.Distinct) else [what, *node.expressions]
-        if len(inner) == 1 and isinstance(inner[0], exp.Column):
-            found = self.names.find(inner[0], block)
-            if not isinstance(found, Generalized) and found.kind == "id":
-                if not distinct:
-                    return "rows", None
-                counted: Counted = "cases" if found.name == self.dataset.case_id else "reports"
-                return counted, found.item.alias
-        raise QueryError(
-            f"{excerpt(node)}: cases, reports or rows are counted, with "
-            f"COUNT(DISTINCT {self.dataset.case_id}), COUNT(DISTINCT {self.dataset.report_id}) or "
-            "COUNT(*)"
-        )
-
-    def _grouped(
-        self,
-        select: exp.Select,
-        groups: list[tuple[str, exp.Expr]],
-        key: Callable[[exp.Expr], int | None],
-    ) -> None:
+    def _grouped(self, select: exp.Select, groups: list[tuple[str, exp.Expr]], keys: _Keys) -> None:
         """GROUP BY must name what the SELECT list shows."""
         group = select.args.get("group")
         if group is None:
@@ -188,107 +196,94 @@ class _Reader:
         only_parts(group, "expressions", "all")
         if group.args.get("all"):
             return
-        if {key(node) for node in group.expressions} != set(range(len(groups))):
-            raise QueryError("the SELECT list beside COUNT and GROUP BY must be the same")
+        wanted = {("group", n) for n in range(len(groups))}
+        if {keys.place(node) for node in group.expressions} != wanted:
+            raise QueryError("the SELECT list beside aggregates and GROUP BY must be the same")
 
-    def _key(
-        self,
-        listed: list[tuple[str, exp.Expr]],
-        numbers: dict[int, int | None],
-        groups: list[tuple[str, exp.Expr]],
-        block: Block,
-        node: exp.Expr,
-    ) -> int | None:
-        """The SELECT item that a key of GROUP BY or ORDER BY means; None: the count."""
-        if isinstance(node, exp.Literal) and not node.is_string:
-            place = int(node.name) - 1 if node.name.isdigit() else -1
-            if place not in numbers:
-                raise QueryError(f"the SELECT list has no item {node.name}")
-            return numbers[place]
-        if isinstance(node, exp.Column) and not node.table:
-            for n, (alias, _) in enumerate(listed):
-                if alias and alias.lower() == node.name.lower():
-                    return numbers[n]
-        for n, (_, item) in enumerate(listed):
-            if item == node:
-                return numbers[n]
-        built = self.expressions.group(node, block)
-        for n, (_, known) in enumerate(groups):
-            if known == built:
-                return n
-        raise QueryError(f"{excerpt(node)} is not in the SELECT list")
-
-    def _order(self, select: exp.Select, key: Callable[[exp.Expr], int | None]) -> Iterator[Order]:
+    def _order(self, select: exp.Select, keys: _Keys) -> Iterator[Order]:
         order = select.args.get("order")
         for ordered in only_parts(order, "expressions").expressions if order else ():
             only_parts(ordered, "this", "desc", "nulls_first")
-            found = key(ordered.this)
+            kind, number = keys.place(ordered.this)
             yield Order(
-                found, bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first"))
+                number if kind == "group" else None,
+                bool(ordered.args.get("desc")),
+                bool(ordered.args.get("nulls_first")),
+                number if kind == "measure" else 0,
             )
 
 
-def undecided_groups(
-    question: Question, rows: Sequence[tuple[Any, ...]], end: int
-) -> Iterator[tuple[tuple[Any, ...], int, int]]:
-    """The groups of which the bounds do not tell whether they are among the first ``end``.
-
-    The first ones must surely exist, and the last of them must come before the first of the others
-    whatever is true of both: with counts at their ends, where the order is by them.
-
-    Args:
-        question: has the order.
-        rows: of all groups in that order, the bounds last, as ``Answer.rows``.
-        end: so many come first.
-
-    Yields:
-        Key, lower and upper count.
-    """
-    size = len(question.groups)
-    first, rest = rows[:end], rows[end:]
-    if not first or not rest:
-        return
-    count = Order(None, False, False)
-    keys = [*question.order]
-    keys += [replace(count, group=n) for n in range(size) if n not in {k.group for k in keys}]
-
-    def place(row: tuple[Any, ...], *, late: bool) -> list[_Place]:
-        """Where a group stands at the latest, or at the earliest."""
-        lower, _, upper, _ = row[size:]
-        counted = {key: (lower if key.descending is late else upper) for key in keys}
-        return [
-            _Place.of(counted[key] if key.group is None else row[key.group], key) for key in keys
-        ]
-
-    latest = max(place(row, late=True) for row in first)
-    earliest = min(place(row, late=False) for row in rest)
-    for row in first:
-        if row[size] == 0 or place(row, late=True) > earliest:
-            yield row[:size], row[size], row[size + 2]
-    for row in rest:
-        if place(row, late=False) < latest:
-            yield row[:size], row[size], row[size + 2]
+Place = tuple[Literal["group", "measure"], int]
+"""A group column or an aggregate, by its number."""
 
 
-@total_ordering
-@dataclass(frozen=True)
-class _Place:
-    """Where a value stands in an order that may be descending, and has NULL at one of its ends."""
+@dataclass
+class _Keys:
+    """What the keys of GROUP BY, ORDER BY and HAVING mean."""
 
-    value: Any
-    descending: bool
-    end: int
-    """-1, 1: before or after all values, being NULL; 0: a value."""
+    listed: list[tuple[str, exp.Expr]]
+    """The SELECT list: alias and item."""
+    places: dict[int, Place]
+    groups: list[tuple[str, exp.Expr]]
+    measures: list[Measure]
+    """More are added as keys name them."""
+    reader: Aggregates
+    expressions: Expressions
+    block: Block
 
-    @classmethod
-    def of(cls, value: Any, key: Order) -> _Place:
-        return cls(value, key.descending, (-1 if key.nulls_first else 1) if value is None else 0)
+    def place(self, node: exp.Expr) -> Place:
+        """The column that a key means."""
+        if isinstance(node, exp.Literal) and not node.is_string:
+            place = int(node.name) - 1 if node.name.isdigit() else -1
+            if place not in self.places:
+                raise QueryError(f"the SELECT list has no item {node.name}")
+            return self.places[place]
+        if (found := self._listed(node)) is not None:
+            return found
+        if is_aggregate(node):
+            return "measure", self._added(node)
+        built = self.expressions.group(node, self.block)
+        for n, (_, known) in enumerate(self.groups):
+            if known == built:
+                return "group", n
+        raise QueryError(f"{excerpt(node)} is not in the SELECT list")
 
-    def __lt__(self, other: _Place) -> bool:
-        if self.end or other.end:
-            return self.end < other.end
-        one, two = (other, self) if self.descending else (self, other)
-        return bool(one.value < two.value)
+    def count(self, node: exp.Expr) -> int:
+        """The number of the COUNT that HAVING means.
+
+        Raises:
+            QueryError: it means something else.
+        """
+        found = self._listed(node)
+        if found is None and is_aggregate(node):
+            found = "measure", self._added(node)
+        if found is None or found[0] != "measure" or self.measures[found[1]].kind != "count":
+            raise QueryError(
+                f"HAVING {excerpt(node)}: HAVING compares COUNT with numbers; conditions on "
+                "columns go into WHERE"
+            )
+        return found[1]
+
+    def _listed(self, node: exp.Expr) -> Place | None:
+        """The item of the SELECT list of that alias, or that is written so."""
+        if isinstance(node, exp.Column) and not node.table:
+            for n, (alias, _) in enumerate(self.listed):
+                if alias and alias.lower() == node.name.lower():
+                    return self.places[n]
+        for n, (_, item) in enumerate(self.listed):
+            if item == node:
+                return self.places[n]
+        return None
+
+    def _added(self, node: exp.Expr) -> int:
+        measure = self.reader.measure("", node)
+        if measure.kind == "value":
+            measure = counted_as(measure, [m for m in self.measures if m.kind != "value"])
+        for n, known in enumerate(self.measures):
+            if known.same(measure):
+                return n
+        self.measures.append(measure)
+        return len(self.measures) - 1
 
 
 def _whole_number(part: exp.Expr | None) -> int | None:

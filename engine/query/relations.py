@@ -30,10 +30,10 @@ from srsql.schemas import Dataset
 
 Joins = tuple[tuple[Item, exp.Expr | None], ...]
 """The tables, each with the exact condition it is joined on."""
-WITH = "WITH is refused: write the question as one SELECT over the original tables"
+WITH = "WITH in a subquery is refused: write it in front of the question"
 _BOUNDS = "counts are known within bounds only"
 _REASONS = {
-    "having": f"HAVING is refused: {_BOUNDS}, so which groups meet it is undecided",
+    "having": "HAVING in a subquery is refused: a subquery counts nothing",
     "limit": "LIMIT in a subquery is refused: which rows come first is no fact of a case",
     "offset": "OFFSET in a subquery is refused: which rows come first is no fact of a case",
     "with_": WITH,

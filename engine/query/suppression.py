@@ -94,6 +94,7 @@ def hidden_by(
     }
     names = {item.alias: item.table.name for item, _ in question.joins}
     parts = [*question.conditions, *(on for _, on in question.joins if on is not None)]
+    parts += [measure.hit for measure in question.measures if measure.hit is not None]
     inner = [found for part in parts for found in part.find_all(exp.Table)]
     names |= {found.alias: found.name for found in inner}
     named = [found for part in parts for found in part.find_all(exp.Subquery)]

@@ -12,6 +12,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal, TypeVar
 
 from sqlglot import ErrorLevel, exp
+from sqlglot.errors import SqlglotError
 
 from srsql.engine.catalog.datasets import term_key
 from srsql.engine.catalog.layout import key_column
@@ -309,23 +310,32 @@ def refusal(node: exp.Expr) -> QueryError:
     if isinstance(node, exp.Null):
         return QueryError("a comparison with NULL is never true: write IS NULL")
     if isinstance(node, (exp.AggFunc, exp.Window)):
-        return QueryError(f"{excerpt(node)}: COUNT in the SELECT list is the only aggregate")
+        return QueryError(
+            f"{excerpt(node)}: aggregates are COUNT with or without a FILTER, shares of two "
+            "counts, AVG, MEDIAN, QUANTILE_CONT, QUANTILE_DISC, MIN and MAX, in the SELECT list"
+        )
     return QueryError(f"{excerpt(node)} is not understood in a question")
 
 
 def region_refusal(found: Generalized) -> QueryError:
     """Why a quasi-identifier cannot stand where a value is needed."""
     qid = found.qid
-    what = "numbers" if qid.kind == "numeric" else "values in quotes"
+    is_number = qid.kind == "numeric"
+    what = "numbers" if is_number else "values in quotes"
+    computed = " other than + - * / // %, floor, ceil, round, trunc, abs and CAST" * is_number
     return QueryError(
         f"{qid.name} is released as a region: it can be compared with {what} only, without "
-        "functions or arithmetic"
+        "functions" + computed
     )
 
 
 def excerpt(node: exp.Expr) -> str:
     """The start of an expression, for a message."""
-    text = " ".join(node.sql("duckdb", unsupported_level=ErrorLevel.IGNORE).split())
+    try:
+        written = node.sql("duckdb", unsupported_level=ErrorLevel.IGNORE)
+    except SqlglotError:  # the writer reads some of what it writes again, and cannot
+        written = node.sql(unsupported_level=ErrorLevel.IGNORE)
+    text = " ".join(written.split())
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -13,6 +13,7 @@ each cell.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -45,6 +46,15 @@ class Atom:
 
 
 @dataclass(frozen=True)
+class Band:
+    """An expression of a numeric quasi-identifier by which the question groups."""
+
+    position: int
+    parts: tuple[tuple[Span, ...], ...]
+    """The values of which it is one and the same, for each that it may be."""
+
+
+@dataclass(frozen=True)
 class Cell:
     """Values of one quasi-identifier among which no comparison tells."""
 
@@ -55,6 +65,11 @@ class Cell:
     label: str | None
     """The leaf, where the question groups by them."""
 
+    @property
+    def value(self) -> int | None:
+        """One of its values, for all of which a band is the same; None: the missing value."""
+        return self.spans[0][0] if self.spans else None
+
 
 @dataclass(frozen=True)
 class World:
@@ -64,6 +79,8 @@ class World:
     truth: Mapping[str, Truth]
     """Column of an atom -> whether it holds."""
     labels: tuple[str | None, ...]
+    values: tuple[int | None, ...]
+    """One of each cell."""
 
 
 def truth_column(number: int) -> exp.Column:
@@ -74,6 +91,11 @@ def truth_column(number: int) -> exp.Column:
 def label_column(qid: Qid) -> exp.Column:
     """The column of the worlds with the leaf of a categorical quasi-identifier."""
     return column(f"leaf_{qid.name}", WORLD)
+
+
+def value_column(qid: Qid) -> exp.Column:
+    """The column of the worlds with one value of the cell of a number, in granules."""
+    return column(f"value_{qid.name}", WORLD)
 
 
 def depends_on_world(node: exp.Expr) -> bool:
@@ -116,7 +138,12 @@ def possible_span(dataset: Dataset, qid: Qid) -> Span:
 
 
 def make_cells(
-    dataset: Dataset, position: int, atoms: Sequence[Atom], *, labelled: bool
+    dataset: Dataset,
+    position: int,
+    atoms: Sequence[Atom],
+    *,
+    labelled: bool,
+    bands: Sequence[Band] = (),
 ) -> list[Cell]:
     """Cut one quasi-identifier into cells.
 
@@ -125,6 +152,7 @@ def make_cells(
         position: which of its quasi-identifiers.
         atoms: the comparisons of it, each of which is decided within a cell.
         labelled: the question groups by its leaves, so that no cell has two of them.
+        bands: what it groups by beside them, each of which is the same within a cell.
 
     Returns:
         The cells; the last one is the missing value.
@@ -133,17 +161,24 @@ def make_cells(
     first, last = possible_span(dataset, qid)
     tree = dataset.hierarchies.get(qid.name) if qid.kind == "categorical" else None
     starts = {first} | {end for a in atoms for low, high in a.values for end in (low, high + 1)}
+    listed = [part for band in bands for part in band.parts]
+    starts |= {end for part in listed for low, high in part for end in (low, high + 1)}
     if labelled:
         starts |= set(range(first, last + 1))
     cuts = sorted(start for start in starts if first <= start <= last)
+    part_starts = [
+        sorted((start, n) for n, part in enumerate(band.parts) for start, _ in part)
+        for band in bands
+    ]
     names = [n for n, h in zip(tree.labels, tree.height, strict=True) if h == 0] if tree else []
-    found: dict[tuple[tuple[Truth, ...], str | None], list[Span]] = {}
+    found: dict[tuple[tuple[Truth, ...], str | None, tuple[int, ...]], list[Span]] = {}
     for low, after in zip(cuts, [*cuts[1:], last + 1], strict=True):
         truth = tuple(any(a <= low <= b for a, b in atom.values) for atom in atoms)
         label = names[low] if labelled else None
-        found.setdefault((truth, label), []).append((low, after - 1))
+        band = tuple(each[bisect_right(each, (low, len(each))) - 1][1] for each in part_starts)
+        found.setdefault((truth, label, band), []).append((low, after - 1))
     missing = Cell((), (None,) * len(atoms), None)
-    return [Cell(union([tuple(s)]), t, label) for (t, label), s in found.items()] + [missing]
+    return [Cell(union([tuple(s)]), t, label) for (t, label, _), s in found.items()] + [missing]
 
 
 def make_worlds(
@@ -173,7 +208,9 @@ def make_worlds(
             for name, value in zip(columns[p], cell.truth, strict=True)
         }
         if True in _outcomes(condition, truth):
-            worlds.append(World(numbers, truth, tuple(cell.label for cell in chosen.values())))
+            labels = tuple(cell.label for cell in chosen.values())
+            values = tuple(cell.value for cell in chosen.values())
+            worlds.append(World(numbers, truth, labels, values))
     return worlds
 
 
@@ -214,6 +251,9 @@ class Shares:
     views: Views
     cells: Mapping[int, Sequence[Cell]]
     """Position -> cells."""
+    valued: int | None = None
+    """The quasi-identifier whose values are asked for: of each region and cell, the ends of what
+    they have in common stand beside the share."""
 
     def steps(self, position: int, qid: Qid) -> dict[str, exp.Select]:
         """Of each region, the cells that it touches."""
@@ -266,6 +306,11 @@ class Shares:
             )
             .from_(table(f"region_{qid.name}", alias="r"))
         )
+        if position == self.valued:
+            query = query.select(
+                exp.func("min", _inner("greatest", "low")).as_("first"),
+                exp.func("max", _inner("least", "high")).as_("last"),
+            )
         if not isinstance(low, exp.Literal):
             query = query.join(table(f"domain_{qid.name}", alias="d"), join_type="cross")
         touches = exp.or_(
@@ -298,6 +343,15 @@ class Shares:
 def bounds_of(qid: Qid) -> list[str]:
     """The released columns of a quasi-identifier."""
     return [f"{qid.name}_low", f"{qid.name}_high"] if qid.kind == "numeric" else [qid.name]
+
+
+def _inner(function: str, end: str) -> exp.Expr:
+    """An end of what a region and a piece have in common; NULL for the missing value."""
+    return (
+        exp.case()
+        .when(column("low", "r").is_(exp.null()), column(end, "p"))
+        .else_(exp.func(function, column(end, "r"), column(end, "p")))
+    )
 
 
 def _pieces(cells: Sequence[Cell]) -> exp.Select:

@@ -137,6 +137,26 @@ def ask(engine: Engine, series: Series, quarter: str, rng: random.Random) -> Non
         assert known <= lower <= truth <= upper
     with pytest.raises(SrsqlError, match="count cases or reports"):
         engine.query("SELECT count(*) FROM reac", quarter=quarter)
+    counts = Counter(term_key(term) for terms in reacs.values() for term in set(terms))
+    first_of_all = min(counts, key=lambda term: (-counts[term], str(term)))
+    top = engine.query(
+        "SELECT pt, count(DISTINCT caseid) AS n FROM reac GROUP BY pt ORDER BY n DESC LIMIT 1",
+        quarter=quarter,
+    )
+    sure = [row[0] for row in top.rows if not top.has_certain or row[-1] == "certain"]
+    assert sure in ([], [first_of_all])
+    ages = {r.caseid: int(r.age) for r in series.raw[quarter] if r.age}
+    own = [ages[case] for case in holders if case in ages]
+    means = f"SELECT avg(age) AS m, count(DISTINCT caseid) AS n {first}"
+    ((low, _, high, *_),) = engine.query(means, quarter=quarter, allow_unknown=True).rows
+    assert not own or low <= sum(own) / len(own) <= high
+    reported = [case for case, terms in reacs.items() if terms]
+    shares = (
+        f"SELECT count(DISTINCT demo.caseid) FILTER (WHERE pt = '{value}') / "
+        "count(DISTINCT demo.caseid) FROM demo JOIN reac USING (primaryid, caseid)"
+    )
+    ((low, _, high, _),) = engine.query(shares, quarter=quarter, allow_unknown=True).rows
+    assert not reported or low <= len(holders) / len(reported) <= high
     found = (
         engine.signals(
             drug="D1", reaction=value, quarter=quarter, released_only=True, allow_unknown=True

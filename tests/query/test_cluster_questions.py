@@ -117,8 +117,16 @@ def test_groups_are_ordered_and_cut_where_that_is_decided(engine: Engine) -> Non
     text = f"SELECT r.pt, {COUNT} AS n {WITH_CASE} WHERE g.drugname = 'DRUG 0' GROUP BY r.pt"
     every = list(engine.query(f"{text} ORDER BY r.pt DESC").rows)
     assert [row[0] for row in every] == sorted((row[0] for row in every), reverse=True)
-    with pytest.raises(QueryError, match="which groups come first is undecided"):
-        engine.query(f"{text} ORDER BY n DESC LIMIT 1")
+    first = engine.query(f"{text} ORDER BY n DESC LIMIT 1")
+    assert first.columns[-1] == "certain"
+    assert len(first.rows) > 1
+    most = max(row[1] for row in every)
+    assert {row[0] for row in first.rows} == {row[0] for row in every if row[3] >= most}
+    shown = engine.query(f"{text} HAVING {COUNT} > {most} ORDER BY r.pt")
+    assert {row[-1] for row in shown.rows} == {"possible"}
+    for asked in ("AVG(d.age)", f"{COUNT} FILTER (WHERE d.age > 40)"):
+        with pytest.raises(QueryError, match="one COUNT without a FILTER is answered"):
+            engine.query(f"SELECT {asked} {WITH_CASE} WHERE g.drugname = 'DRUG 0'")
 
 
 def test_withheld_cases_raise_the_upper_bound(engine: Engine) -> None:

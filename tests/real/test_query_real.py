@@ -10,6 +10,7 @@ import pytest
 from support.real_data import needs
 
 from srsql.engine.api.engine import Engine
+from srsql.udfs.term_key import term_key
 
 QUARTER = "2022Q4"
 pytestmark = [pytest.mark.thorough, needs("faers/faers_ascii_2022Q4.zip")]
@@ -95,11 +96,13 @@ def test_groups_of_real_terms_are_exact_where_no_quasi_identifier_is_asked(engin
             "GROUP BY pt"
         ).rows
     }
-    own = engine.sql(
-        "SELECT r.pt, count(DISTINCT d.caseid) FROM raw_faers.demo AS d "
-        "INNER JOIN raw_faers.reac AS r USING (primaryid) GROUP BY r.pt"
-    )
-    assert found == {term: (count,) * 4 for term, count in own}
+    own: dict[Any, set[int]] = {}
+    for term, case in engine.sql(
+        "SELECT DISTINCT r.pt, d.caseid FROM raw_faers.demo AS d "
+        "INNER JOIN raw_faers.reac AS r USING (primaryid)"
+    ):
+        own.setdefault(term_key(term), set()).add(case)
+    assert found == {term: (len(cases),) * 4 for term, cases in own.items()}
 
 
 def test_the_women_from_65_whose_age_and_sex_are_known_are_told_apart(engine: Engine) -> None:
@@ -117,3 +120,60 @@ def test_the_women_from_65_whose_age_and_sex_are_known_are_told_apart(engine: En
     assert (least, still) == (lower, known)
     assert least <= truth <= most < upper
     assert about == pytest.approx(truth, rel=0.005)
+
+
+WORLDS = [
+    (end, f"(p.sex = 'F'{' OR p.both_sexes' if both else ''})")
+    for end in ("low", "high")
+    for both in (False, True)
+]
+"""The least or the greatest value of every case; women, and whoever is told as both."""
+VALUES = ("AVG({})", "MEDIAN({})", "QUANTILE_DISC({}, 0.9)", "QUANTILE_CONT({}, 0.25)", "MIN({})",
+          "MAX({})")  # fmt: skip
+
+
+def test_means_and_quantiles_of_2022q4_lie_within_the_bounds(engine: Engine) -> None:
+    for value in VALUES:
+        for name in ("age", "wt"):
+            for where in ("1 = 1", "sex = 'F'", "sex = 'F' AND age >= 65"):
+                ((lower, expected, upper, *_),) = engine.query.ask(
+                    f"SELECT {value.format(name)} AS v, COUNT(DISTINCT caseid) FROM demo "
+                    f"WHERE {where}"
+                ).rows
+                assert lower <= expected <= upper
+                for end, women in WORLDS:
+                    test = where.replace("sex = 'F'", women).replace("age", f"p.age_{end}")
+                    ((truth,),) = engine.sql(
+                        f"SELECT {value.format(f'p.{name}_{end}')} FROM person AS p WHERE {test}"
+                    )
+                    assert lower <= truth <= upper, (value, name, where, end)
+
+
+def test_shares_bands_and_first_groups_of_2022q4_lie_within_the_bounds(engine: Engine) -> None:
+    share = engine.query.ask(
+        "SELECT age // 10 * 10 AS decade, COUNT(DISTINCT caseid) AS n, COUNT(DISTINCT CASE WHEN "
+        "sex = 'F' THEN caseid END) / COUNT(DISTINCT caseid) AS women FROM demo GROUP BY decade"
+    )
+    first = engine.query.ask(
+        "SELECT age // 10 * 10 AS decade, COUNT(DISTINCT caseid) AS n FROM demo "
+        "WHERE age IS NOT NULL GROUP BY decade HAVING COUNT(DISTINCT caseid) > 300 "
+        "ORDER BY n DESC LIMIT 4"
+    )
+    told = {row[0]: row for row in share.rows}
+    assert first.rows
+    for end, women in WORLDS:
+        rows = engine.sql(
+            f"SELECT p.age_{end} // 10 * 10, count(*) AS n, count(*) FILTER ({women}) / count(*) "
+            f"FROM person AS p WHERE p.age_{end} IS NOT NULL GROUP BY ALL ORDER BY n DESC"
+        )
+        for decade, n, of_women in rows:
+            lower, _, upper, _, least, _, most, _ = told[decade][1:]
+            assert lower <= n <= upper
+            assert least <= of_women <= most
+    known = engine.sql(
+        "SELECT p.age_low // 10 * 10, count(*) AS n FROM person AS p WHERE p.age_low IS NOT NULL "
+        "GROUP BY ALL HAVING n > 300 ORDER BY n DESC LIMIT 4"
+    )
+    shown = {row[0]: row[-1] for row in first.rows} if first.has_certain else {}
+    assert {decade for decade, _ in known} <= {row[0] for row in first.rows}
+    assert {d for d, told_ in shown.items() if told_ == "certain"} <= {d for d, _ in known}
