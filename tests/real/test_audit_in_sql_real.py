@@ -64,10 +64,9 @@ def test_the_real_quarter_of_2022_is_audited_attacked_and_measured_as_by_srsql(
         ],
     )
     told = [tuple(row[name] for name in (*FIGURES, "scope")) for row in audit]
-    assert told == [
-        tuple(row[name] for name in (*FIGURES, "scope")) for row in audited["releases"]
-    ]
-    assert all(row["safe"] and row["agrees"] for row in audit) and audited["safe"]
+    assert told == [tuple(row[name] for name in (*FIGURES, "scope")) for row in audited["releases"]]
+    assert all(row["safe"] and row["agrees"] for row in audit)
+    assert audited["safe"]
     (candidates,) = [row["cases"] for row in attack if row["step"] == "candidates"]
     assert candidates == len(attacked["candidates"])
     due = {(row["measure"], row["scope"]): row["ratio"] for row in measured}
