@@ -206,8 +206,8 @@ NOISES = [
               "FROM noisy AS o) AS z")),
     _of("noise", "noise as printed", "a tenth of the noise as printed", "scales noise to a tenth "
         "of the range of the group",
-        _text(NOISE, "greatest(max(n.high) - min(n.low), 5) AS width",
-              "greatest((max(n.high) - min(n.low)) // 10, 1) AS width")),
+        _text(NOISE, "WHEN 'paper' THEN greatest(r.width, 5)",
+              "WHEN 'paper' THEN greatest(r.width // 10, 1)")),
     _of("noise", "histogram", "a tenth of the noise on counts", "draws counts at 10 times epsilon",
         Attribute("engine.lattice.ipa:noisy_histogram", lambda function: function),
         Attribute("engine.models.lattice:noisy_histogram", _sharper(10))),

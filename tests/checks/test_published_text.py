@@ -321,6 +321,7 @@ def test_a_release_whose_drug_name_was_changed_is_refused_and_nothing_is_left(
 )
 def test_terms_that_are_told_without_rows_are_looked_at_as_well(
     warehouse: Engine,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     options: dict[str, Any],
     view: str,
@@ -328,6 +329,10 @@ def test_terms_that_are_told_without_rows_are_looked_at_as_well(
 ) -> None:
     changing(monkeypatch, view, name, f"PAIN {OTHER}")
     usual = {"model": "ms", "k": 3, "seed": 1, "theta": "1"} | options
+    if view == "term_nodes":  # a term that is in no constraint is suppressed, and there is no node
+        terms = warehouse.sql("SELECT DISTINCT indi_pt FROM raw_faers.indi")
+        usual["policy"] = tmp_path / "policy.csv"
+        usual["policy"].write_text("constraint,term\n" + "".join(f"all,{t}\n" for (t,) in terms))
     with pytest.raises(ReleaseError, match=rf"texts of {view}.{name} with an id of another"):
         warehouse.release(QUARTER, **usual)
 

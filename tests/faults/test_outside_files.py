@@ -312,6 +312,7 @@ def test_no_module_reads_toml_or_json_of_others_without_a_bound_on_its_depth() -
     known = {
         ("engine/extras/study/worker.py", "json.loads"),  # of the process that started it
         ("engine/extras/study/figures.py", "tomllib.loads"),
+        ("engine/store/comments.py", "tomllib.loads"),
         ("engine/store/scratch.py", "json.loads"),  # names of folders, by this account
         ("engine/console/later.py", "json.loads"),  # the options, which ship
         ("engine/console/sections.py", "tomllib.loads"),

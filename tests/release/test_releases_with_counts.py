@@ -245,7 +245,7 @@ def test_a_release_of_a_forgotten_case_keeps_its_counts_and_is_published_no_more
 def test_counts_stand_in_no_public_file(engine: Engine, tmp_path: Path) -> None:
     """Its catalog has no place for them; artifacts have."""
     engine.release.make(Q1, **OPTIONS)
-    with pytest.raises(WarehouseError, match="has 2011Q1, whose counts a public file"):
+    with pytest.raises(WarehouseError, match="2011Q1 has counts, which neither a public file"):
         engine.steward.split(tmp_path / "public.duckdb")
     assert not (tmp_path / "public.duckdb").exists()
     assert engine.steward.split() == []

@@ -33,15 +33,17 @@ noisy_draws AS MATERIALIZED (
 
 noise AS MATERIALIZED (
     SELECT z.case_no, z.noise FROM srsql.laplace_noise('noisy_draws', $seed) AS z
+    UNION ALL
+    SELECT d.case_no, 0 AS noise FROM draws AS d WHERE d.numerator = 0
 )
 
 SELECT
     d.case_no,
     p.position,
-    least(greatest(d.value + coalesce(z.noise, 0), p.domain_low), p.domain_high) AS low,
-    least(greatest(d.value + coalesce(z.noise, 0), p.domain_low), p.domain_high) AS high
+    least(greatest(d.value + z.noise, p.domain_low), p.domain_high) AS low,
+    least(greatest(d.value + z.noise, p.domain_low), p.domain_high) AS high
 FROM draws AS d
-LEFT JOIN noise AS z ON d.case_no = z.case_no
+INNER JOIN noise AS z ON d.case_no = z.case_no
 CROSS JOIN plan AS p;
 
 -- name: choose_nodes

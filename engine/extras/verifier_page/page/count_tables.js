@@ -101,7 +101,8 @@ function checkStrata({part, tables, trees}, due) {
   }
   check.total = table.rows;
   for (let row = 0; row < table.rows; row++) {
-    const name = cell(table, "stratum", row) ?? "", wanted = due?.get(name), inside = cell(table, "inside", row);
+    const name = cell(table, "stratum", row) ?? "", wanted = due?.get(name);
+    const inside = cell(table, "inside", row);
     const right = wanted && !seen.has(name) && wanted.parent === cell(table, "parent", row)
       && (wanted.cut?.attribute ?? null) === cell(table, "column", row)
       && (wanted.cut?.value ?? null) === cell(table, "value", row)
@@ -361,7 +362,8 @@ function checkToldCounts(quarter, notShown) {
   if (bridges.open) notShown.push(`${when}: rule G3 of ${bridges.open} triples of which the joint count is `
     + "not told");
   if (part.earlier_releases.length)
-    notShown.push(`${when}: that counts are of the cases that no earlier release has (srsql verify checks it)`);
+    notShown.push(
+      `${when}: that counts are of the cases that no earlier release has (srsql verify checks it)`);
   return [strata, checkToldUnits(quarter, found), check, checkToldShares(quarter, found), bridges.check];
 }
 
@@ -397,7 +399,8 @@ function countedFaults(part) {
   for (const [name, role] of shipped?.columns ?? []) {
     const column = name.split(".")[1];
     if (role === "sensitive" && claim.attributes.includes(column) && !claim.sensitive.includes(column))
-      faults.push(`${column} is counted without thresholds, and the dataset ${part.dataset} has it sensitive`);
+      faults.push(
+        `${column} is counted without thresholds, and the dataset ${part.dataset} has it sensitive`);
   }
   if ((told.version ?? 1) !== 1 || Object.hasOwn(told, "correction")
       || part.earlier_releases.includes(part.quarter))
@@ -472,22 +475,26 @@ function toldBounds(quarters, quarter, question) {
  * @returns {{quarter: Quarter, items: Item[]}} */
 function askedCounts(quarters, {terms, group, withheld}) {
   if (quarters.length > 1) throw new Fault("counts of several quarters are of different cases: choose one");
-  if (withheld) throw new Fault("counts are of released cases alone: leave the withheld ones out", ["withheld"]);
-  if (group?.table === "") throw new Fault("counts are asked of one quarter: choose nothing to group by", ["group"]);
+  if (withheld)
+    throw new Fault("counts are of released cases alone: leave the withheld ones out", ["withheld"]);
+  if (group?.table === "")
+    throw new Fault("counts are asked of one quarter: choose nothing to group by", ["group"]);
   const [quarter] = quarters, items = terms.map(({column, value}) => {
     const name = toldName(quarter, column, value);
     if (name !== null) return /** @type {Item} */ ([column, name]);
     const near = toldSuggestions(quarters, column, value, 3).map(text => `'${printable(text)}'`);
     throw new Fault(`no count tells ${column} '${printable(value)}'`
-      + (near.length ? `: did you mean ${near.join(" or ")}?` : ", and none like it"), [`term item_count ${column}`]);
+      + (near.length ? `: did you mean ${near.join(" or ")}?` : ", and none like it"),
+    [`term item_count ${column}`]);
   });
-  if (items.length + Number(Boolean(group)) > 2) throw new Fault("counts tell one item or two: ask for fewer");
+  if (items.length + Number(Boolean(group)) > 2)
+    throw new Fault("counts tell one item or two: ask for fewer");
   return {quarter, items};
 }
 
-const TOLD_NOTE = "of the cases that no earlier release has; lower and upper are equal where the count is told "
-  + "of strata that surely meet the conditions; what is not told is none, or up to the least told count that it "
-  + "is part of";
+const TOLD_NOTE = "of the cases that no earlier release has; lower and upper are equal where the count "
+  + "is told of strata that surely meet the conditions; what is not told is none, or up to the least told "
+  + "count that it is part of";
 
 /** The answer that counts give.
  *
@@ -503,7 +510,9 @@ function toldAnswer(quarters, question) {
   }) : [null];
   const found = wanted.map(item => {
     const {lower, upper: most} = bounds(item ? [...items, item] : items);
-    return {key: item && (item[1] ?? "(other)"), lower, known: lower, expected: (lower + most) / 2, upper: most};
+    return {
+      key: item && (item[1] ?? "(other)"), lower, known: lower, expected: (lower + most) / 2, upper: most,
+    };
   }).sort((one, two) => two.expected - one.expected || byCodePoint(one.key ?? "", two.key ?? ""));
   const shown = found.slice(0, Math.min(question.most, MOST_GROUPS))
     .map(each => ({...each, key: each.key === null ? null : printable(each.key)}));

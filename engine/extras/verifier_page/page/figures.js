@@ -5,7 +5,9 @@
 const PSEUDONYM_BITS = new Map([["pseudonym", 53n], ["per-quarter", 53n], ["pseudonym-60", 60n],
   ["key file", 60n]]);
 /** Figures that this page holds against the rows. */
-const COUNTED = new Set(["theta", "term_key", "table_k", "union_below_k_percent", "union_one_candidate_percent"]);
+const COUNTED = new Set([
+  "theta", "term_key", "table_k", "union_below_k_percent", "union_one_candidate_percent",
+]);
 /** The same, where there are rows of cases. */
 const COUNTED_IN_ROWS = new Set(["released_cases", "released_reports"]);
 const KNOWN_ITEMS = ["1_item", "2_items", "all_items"], OF_PARTS = 10000;

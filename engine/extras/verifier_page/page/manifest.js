@@ -299,8 +299,8 @@ function severalFaults({parts}) {
   const shape = part => JSON.stringify([part.tables.map(({name, file, columns}) =>
     [name, file, columns.map(c => [c.name, c.type, c.role, c.attribute ?? null,
       c.max_length ?? null])]), part.report_table,
-  !part.terms, part.counted ?? null, part.attributes, part.case_ids, part.csv_safe ?? false, part.artifact_version,
-  termKeyOf(part),
+  !part.terms, part.counted ?? null, part.attributes, part.case_ids, part.csv_safe ?? false,
+  part.artifact_version, termKeyOf(part),
   part.software_version, part.dataset, part.series, part.format]);
   for (const part of parts) {
     if (shape(part) !== shape(first))
