@@ -116,11 +116,11 @@ def _inline(select: exp.Select, known: Mapping[str, exp.Select]) -> None:
                 start.set("this", table)
                 conditions += own
                 continue
-            ons = [*on, *own] if n == 0 else list(own)
+            matches = [*on, *own] if n == 0 else list(own)
             kept = join.copy() if join is not None and n == 0 else exp.Join()
             kept.set("this", table)
             kept.set("using", None)
-            kept.set("on", exp.and_(*ons) if ons else None)
+            kept.set("on", exp.and_(*matches) if matches else None)
             built.append(kept)
     select.set("joins", built or None)
     if conditions:
