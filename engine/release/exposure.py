@@ -63,20 +63,18 @@ def unpublishable(warehouse: Warehouse, release_id: int) -> str:
     """Why no artifact, export or public file may have a release, as the end of a sentence that
     begins with its quarter; empty: they may.
 
-    Some models are made to be compared with alone, some shapes cannot be verified by others, and
-    the noise of a seeded experiment is taken off by whoever learns the seed.
+    Some models are made to be compared with alone, and the noise of an experiment can be taken off
+    with its seed, or leaves some values as they are.
     """
     ((model, publishable),) = warehouse.rows(
         query(TOPIC, "publishable"), {"release_id": release_id}
     )
     if refused := MODELS[model].unpublishable if model in MODELS else "":
         return f"was released by {model}, {refused}"
-    if refused := catalog_shape(warehouse, release_id).unpublishable:
-        return f"was released by {model}, {refused}"
     if not publishable:
         return (
-            f"is marked {NOT_FOR_PUBLICATION}: its noise is that of a seeded experiment; release "
-            "it with --noise secure"
+            f"is marked {NOT_FOR_PUBLICATION}: its noise is that of an experiment; release it with "
+            "--noise secure, and --calibration sound or paper"
         )
     return ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
@@ -53,7 +54,7 @@ class Report:
 def warm_up() -> None:
     """Import what a report takes only when it draws: a process that calls nothing else of it leaves
     all modules compiled to the one that writes the first report of an installation."""
-    import matplotlib.backends.backend_svg  # noqa: F401
+    import_module("matplotlib.backends.backend_svg")
 
 
 def report(

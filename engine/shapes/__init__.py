@@ -102,14 +102,14 @@ def catalog_shape(warehouse: Warehouse, release_id: int) -> Shape:
 def _made(warehouse: Warehouse, release_id: int) -> Shape | None:
     """The shape that the model of a release alone decides; None: it does not."""
     asked = {"release_id": release_id}
-    ((model, perturbs, experiment),) = warehouse.rows(query("risk/metrics", "kind"), asked)
+    ((model, perturbs),) = warehouse.rows(query("risk/metrics", "kind"), asked)
     if model == IMPORTED:
         return Foreign()
     if over_lattice(warehouse, release_id):
         return LatticeRows()
     if warehouse.value(query("terms/count_tables", "release_counts"), asked):
         return Counts()
-    return DrawnValues(experiment=experiment) if perturbs else None
+    return DrawnValues() if perturbs else None
 
 
 def series_dataset(warehouse: Warehouse, dataset: Dataset, series: str) -> Dataset:

@@ -13,10 +13,6 @@ from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 
 TOPIC = "risk/metrics"
-UNFIT = (
-    "which is marked not for publication: its noise is that of an experiment; release it with "
-    "--noise secure, and --calibration sound or paper"
-)
 MANY_AT_ENDS = 0.1
 """Share of drawn numbers at an end of the domain above which metrics and reports say so."""
 
@@ -27,15 +23,6 @@ class DrawnValues(Regions):
     unjudged: ClassVar[str] = (
         "its values are drawn at random, and the groups that keep k and theta are not published"
     )
-
-    def __init__(self, *, experiment: bool = False) -> None:
-        """``experiment``: the noise follows a seed, or leaves some values as they are."""
-        self._experiment = experiment
-
-    @property
-    def unpublishable(self) -> str:  # type: ignore[override]
-        """What an experiment shows somebody can take off again, or is what a case has."""
-        return UNFIT if self._experiment else ""
 
     def drawn_in(self, quarter: str) -> tuple[str, ...]:
         """They were."""

@@ -120,8 +120,6 @@ class Shape:
     """What sets the family of its series apart from that of its model."""
     uncorrectable: ClassVar[str] = ""
     """Why nobody can be taken out of a release; empty: somebody may."""
-    unpublishable: ClassVar[str] = ""
-    """Why no artifact may have such a release; empty: they may."""
     unsplit: ClassVar[str] = ""
     """Why no release stands in a public file beside the warehouse; empty: it may."""
     beside_region: ClassVar[tuple[str, ...]] = ()

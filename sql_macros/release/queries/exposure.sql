@@ -19,7 +19,12 @@ WHERE c.release_id = $release_id AND c.corrects = $before AND c.keep_remainder;
 SELECT r.private_manifest FROM srsql.release AS r WHERE r.release_id = $release_id;
 
 -- name: publishable
--- The model of a release, and whether nobody can take off its noise, if it has some.
-SELECT r.model, coalesce((r.private_manifest ->> '$.publishable')::BOOLEAN, true) AS publishable
+-- The model of a release, and whether noise, if any, is no experiment's, by manifest and catalog.
+SELECT
+    any_value(r.model) AS model,
+    coalesce(bool_and((r.private_manifest ->> '$.publishable')::BOOLEAN), true)
+    AND coalesce(bool_and(p.noise = 'secure' AND p.calibration IN ('sound', 'paper')), true)
+        AS publishable
 FROM srsql.release AS r
+LEFT JOIN srsql.perturbation AS p ON r.release_id = p.release_id
 WHERE r.release_id = $release_id;

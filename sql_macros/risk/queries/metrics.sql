@@ -14,22 +14,14 @@ FROM srsql.release AS r
 WHERE r.release_id = $release_id;
 
 -- name: kind
--- The model that made the release, whether it perturbs quasi-identifiers, and whether it does so as
--- nothing that leaves the house may be.
+-- The model that made the release, and whether it perturbs quasi-identifiers.
 SELECT
     r.model,
     (
         SELECT count(*) > 0
         FROM srsql.perturbation AS p
         WHERE p.release_id = r.release_id
-    ) AS perturbs,
-    (
-        SELECT count(*) > 0
-        FROM srsql.perturbation AS p
-        WHERE
-            p.release_id = r.release_id
-            AND (p.noise <> 'secure' OR p.calibration NOT IN ('sound', 'paper'))
-    ) AS experiment
+    ) AS perturbs
 FROM srsql.release AS r
 WHERE r.release_id = $release_id;
 
