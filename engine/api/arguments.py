@@ -38,7 +38,6 @@ from srsql.engine.parameters.takes import (
     Text,
     Whole,
 )
-from srsql.engine.workers.carriers import Carrier
 
 if TYPE_CHECKING:
     from srsql.engine.errors import SrsqlError
@@ -63,6 +62,12 @@ def _of_release(name: str) -> Callable[[], str]:
         return declared(Request)[name].help
 
     return told
+
+
+def _carriers() -> tuple[type, ...]:
+    from srsql.engine.workers.carriers import Carrier
+
+    return (Carrier,)
 
 
 ARGUMENTS: Mapping[str, Argument] = {
@@ -129,7 +134,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "allow_linkable": Argument(_of_release("allow_linkable")),
     "not_ids": Argument(_of_release("not_ids"), "none", Names()),
     "date": Argument(_of_release("date"), "today", Day()),
-    "carrier": Argument(takes=Instance((Carrier,), "a carrier, such as SparkCarrier(session)")),
+    "carrier": Argument(takes=Instance(_carriers, "a carrier, such as SparkCarrier(session)")),
     # correct
     "keep_remainder": Argument(
         "Keep the rest of a group within k, theta and alpha; comparing versions then shows who left"

@@ -12,7 +12,7 @@ from srsql.engine.api.audits import audit_options
 from srsql.engine.api.context import Calls
 from srsql.engine.api.options import Bounds, Name, Number, Publication, Waivers, Word
 from srsql.engine.api.releases import consent
-from srsql.engine.catalog.series import MAIN
+from srsql.engine.parameters import MAIN
 
 if TYPE_CHECKING:
     from srsql.engine.artifact.publish import Published

@@ -12,7 +12,7 @@ from srsql.engine import errors
 from srsql.engine.api.arguments import reads
 from srsql.engine.api.context import CallableCalls
 from srsql.engine.api.options import Bounds, ForeignTable, Name, Presence, Word
-from srsql.engine.catalog.series import MAIN
+from srsql.engine.parameters import MAIN
 
 if TYPE_CHECKING:
     from srsql.engine.audit.attack import Attack, Besides

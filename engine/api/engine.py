@@ -16,19 +16,19 @@ import duckdb
 
 from srsql.engine import errors
 from srsql.engine.api.arguments import reads
-from srsql.engine.api.artifacts import ArtifactCalls
-from srsql.engine.api.audits import AuditCalls
 from srsql.engine.api.context import FAERS, Context, dataset_at, warn_moved
 from srsql.engine.api.options import Ingestion, Name, Word
-from srsql.engine.api.questions import QueryCalls
-from srsql.engine.api.releases import ReleaseCalls, SeriesCalls
-from srsql.engine.api.signals import SignalCalls
-from srsql.engine.api.steward import StewardCalls
 from srsql.engine.store.frames import Kind
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from srsql.engine.api.artifacts import ArtifactCalls
+    from srsql.engine.api.audits import AuditCalls
+    from srsql.engine.api.questions import QueryCalls
+    from srsql.engine.api.releases import ReleaseCalls, SeriesCalls
+    from srsql.engine.api.signals import SignalCalls
+    from srsql.engine.api.steward import StewardCalls
     from srsql.engine.ingest import IngestedPeriod
     from srsql.engine.release.series import Status
     from srsql.engine.store.frames import Rows
@@ -149,38 +149,52 @@ class Engine:
     @cached_property
     def series(self) -> SeriesCalls:
         """What a series is made with."""
+        from srsql.engine.api.releases import SeriesCalls
+
         return SeriesCalls(self._context)
 
     @cached_property
     def release(self) -> ReleaseCalls:
         """Quarters anonymized into views."""
+        from srsql.engine.api.releases import ReleaseCalls
+
         return ReleaseCalls(self._context)
 
     @cached_property
     def audit(self) -> AuditCalls:
         """What attackers learn of a release, and what it lost."""
+        from srsql.engine.api.audits import AuditCalls
+
         return AuditCalls(self._context)
 
     @cached_property
     def signals(self) -> SignalCalls:
         """Drugs and reactions that are reported together more often than expected."""
+        from srsql.engine.api.signals import SignalCalls
+
         return SignalCalls(self._context)
 
     @cached_property
     def query(self) -> QueryCalls:
         """What is asked of released views."""
+        from srsql.engine.api.questions import QueryCalls
+
         return QueryCalls(self._context)
 
     @cached_property
     def artifact(self) -> ArtifactCalls:
         """Folders and pages for others."""
         self._context.need_originals("artifacts and pages are")
+        from srsql.engine.api.artifacts import ArtifactCalls
+
         return ArtifactCalls(self._context)
 
     @cached_property
     def steward(self) -> StewardCalls:
         """Single cases, suspected duplicates, copies of the warehouse."""
         self._context.need_originals("what the steward asks is")
+        from srsql.engine.api.steward import StewardCalls
+
         return StewardCalls(self._context)
 
     @reads(errors.WarehouseError)

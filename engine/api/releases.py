@@ -11,9 +11,7 @@ from srsql.engine import errors
 from srsql.engine.api.arguments import reads
 from srsql.engine.api.context import CallableCalls
 from srsql.engine.api.options import Name, Waivers, Word
-from srsql.engine.catalog.series import MAIN
-from srsql.engine.parameters import MAX_LINKABLE
-from srsql.engine.workers.carriers import Carrier
+from srsql.engine.parameters import MAIN, MAX_LINKABLE
 
 if TYPE_CHECKING:
     from srsql.engine.catalog.releases import Stale
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from srsql.engine.release.series_commands import SeriesInfo
     from srsql.engine.steward.correct import Correction
     from srsql.engine.store.frames import Rows
+    from srsql.engine.workers.carriers import Carrier
 
 Progress = Callable[[str], None] | None
 

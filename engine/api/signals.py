@@ -10,8 +10,7 @@ from srsql.engine.api.arguments import reads
 from srsql.engine.api.context import CallableCalls
 from srsql.engine.api.options import Counting, Name, Waivers, Word
 from srsql.engine.api.releases import consent
-from srsql.engine.catalog.series import MAIN
-from srsql.engine.parameters import DRAWS, Form
+from srsql.engine.parameters import DRAWS, MAIN, Form
 
 if TYPE_CHECKING:
     from srsql.engine.signals import rules as counted

@@ -10,7 +10,7 @@ from srsql.engine import errors
 from srsql.engine.api.arguments import reads
 from srsql.engine.api.context import Calls
 from srsql.engine.api.options import Name, Word
-from srsql.engine.catalog.series import MAIN
+from srsql.engine.parameters import MAIN
 
 if TYPE_CHECKING:
     from srsql.engine.grouping.persons import Duplicates

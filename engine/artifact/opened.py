@@ -36,8 +36,9 @@ from srsql.engine.catalog.public_database import (
     fill,
     public_connection,
 )
-from srsql.engine.catalog.series import MAIN, ORIGINAL, PSEUDONYM, Series
+from srsql.engine.catalog.series import ORIGINAL, PSEUDONYM, Series
 from srsql.engine.errors import ArtifactError, one_line
+from srsql.engine.parameters import MAIN
 from srsql.engine.store.database_file import Limits
 from srsql.engine.store.database_file import connection as own_connection
 from srsql.engine.store.statements import column, temporary

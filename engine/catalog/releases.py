@@ -9,8 +9,8 @@ from typing import Literal
 
 from sqlglot import exp
 
-from srsql.engine.catalog.series import MAIN
 from srsql.engine.errors import ReleaseError
+from srsql.engine.parameters import MAIN
 from srsql.engine.store.statements import column, query, table
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from srsql.engine.catalog.layout import key_columns, raw_table, store_of
 from srsql.engine.errors import ReleaseError
+from srsql.engine.parameters import MAIN
 from srsql.engine.store.statements import (
     STORE,
     column,
@@ -29,8 +30,6 @@ from srsql.schemas import Dataset
 from srsql.schemas.dataset import TERM_KEY
 
 TOPIC = "warehouse/series"
-MAIN = "main"
-
 
 IMPORTED = "imported"
 """Model and family of somebody else's releases, which have no views."""

@@ -41,6 +41,8 @@ ATTACKS = ("b", "f", "l", "md", "ss", "p")
 """
 SCOPES = ("group", "match")
 """Candidates are the cases of the target's group, or all whose region covers it."""
+MAIN = "main"
+"""The series where none is named."""
 MAX_LINKABLE = Fraction(1, 20)
 """Share of rows that may link to another release of the quarter before a person has to say yes."""
 STORAGE_VERSION = "v1.4.0"

@@ -387,7 +387,8 @@ class MadeBy(Takes):
 class Instance(Takes):
     """An object of one of some classes."""
 
-    classes: tuple[type, ...]
+    classes: tuple[type, ...] | Callable[[], tuple[type, ...]]
+    """Or a call for those of a module that is not imported for this."""
     what: str
 
     @property
@@ -397,6 +398,7 @@ class Instance(Takes):
 
     def parse(self, value: Any, option: str) -> Any:
         """The object itself; what is true or false is no number."""
-        if isinstance(value, bool) or not isinstance(value, self.classes):
+        classes = self.classes if isinstance(self.classes, tuple) else self.classes()
+        if isinstance(value, bool) or not isinstance(value, classes):
             raise self.refused(value, option)
         return value

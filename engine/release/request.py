@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from srsql.engine.catalog.series import MAIN, USUAL_IDS, Ids, Remembered
+from srsql.engine.catalog.series import USUAL_IDS, Ids, Remembered
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.cases import Knowledge, Unit, load_knowledge
 from srsql.engine.grouping.feasibility import OnInfeasible, Suppression
@@ -25,6 +25,7 @@ from srsql.engine.measures import MeasureRow
 from srsql.engine.models import DEFAULT_MODEL, MODELS, make_model
 from srsql.engine.models.base import SUPPRESS, GroupingModel
 from srsql.engine.parameters import (
+    MAIN,
     MAX_LINKABLE,
     Audience,
     Parameter,

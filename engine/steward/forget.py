@@ -28,9 +28,10 @@ from srsql.engine.catalog.layout import (
     store_of,
 )
 from srsql.engine.catalog.releases import Stale, staleness
-from srsql.engine.catalog.series import MAIN, PER_QUARTER, find_series
+from srsql.engine.catalog.series import PER_QUARTER, find_series
 from srsql.engine.errors import ForgetError, WarehouseError
 from srsql.engine.lake.lake import Change, changing
+from srsql.engine.parameters import MAIN
 from srsql.engine.release.ids import pseudonym
 from srsql.engine.release.series import remove_draft
 from srsql.engine.steward.backup import REBUILD, rebuild

@@ -27,8 +27,9 @@ import pyarrow as pa
 
 from srsql.engine.catalog.datasets import registered_dataset
 from srsql.engine.catalog.public_database import PublicSeries, fill_releases, rows_of
-from srsql.engine.catalog.series import IMPORTED, MAIN, ORIGINAL, Series, find_series
+from srsql.engine.catalog.series import IMPORTED, ORIGINAL, Series, find_series
 from srsql.engine.errors import BusyError, WarehouseError, one_line
+from srsql.engine.parameters import MAIN
 from srsql.engine.release.exposure import unshared
 from srsql.engine.release.series import refresh_series_views
 from srsql.engine.shapes import series_dataset

@@ -33,7 +33,6 @@ from srsql.engine.store.statements import (
 )
 from srsql.schemas.outside import json_of, read_text
 from srsql.udfs.caches import cache_folder
-from srsql.udfs.register import register_udfs
 from srsql.version import __version__
 
 LAYOUT = 13
@@ -67,6 +66,13 @@ _NAMES = tuple(
 """What the schemas of our names hold; functions last, since DuckDB lists all of its own first."""
 
 
+def register(con: duckdb.DuckDBPyConnection, *, untouched: bool) -> None:
+    """Give a connection our functions; with them come NumPy and Arrow."""
+    from srsql.udfs.register import register_udfs
+
+    register_udfs(con, untouched=untouched)
+
+
 def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
     """Put the UDFs and macros (and the catalog) into ``con`` without touching its tables.
 
@@ -80,10 +86,15 @@ def install(con: duckdb.DuckDBPyConnection, *, catalog: bool = True) -> None:
 
 
 def install_in(
-    con: duckdb.DuckDBPyConnection, *, catalog: bool, untouched: bool, known: bool = False
+    con: duckdb.DuckDBPyConnection,
+    *,
+    catalog: bool,
+    untouched: bool,
+    known: bool = False,
+    functions: bool = True,
 ) -> None:
     """See ``install``. ``untouched``: the connection is new; ``known``: this process wrote the file
-    last."""
+    last; ``functions``: the UDFs too, which may come later where nothing is made."""
     need_idle(con)
     if con.execute(ATTACHED, ["srsql"]).fetchall():
         raise WarehouseError(
@@ -94,7 +105,8 @@ def install_in(
     fingerprint = definitions()
     found = _installed(con, database)
     with guarded(con, untouched=untouched):
-        register_udfs(con, untouched=untouched)
+        if functions:
+            register(con, untouched=untouched)
         if catalog and found is not None and is_public_file(con, database):
             raise WarehouseError(
                 "this is the public file of a warehouse, and is written with the warehouse alone: "
@@ -194,7 +206,7 @@ def _template(fingerprint: str) -> Path | None:
         with private_folder(template) as place, database_file.connection() as con:
             made = place / template.name
             database_file.attach(con, made, read_only=False)
-            register_udfs(con, untouched=True)
+            register(con, untouched=True)
             _define(con, ALIAS, fingerprint)
             con.close()
             os.replace(made, template)
@@ -244,7 +256,7 @@ def _due_definitions(fingerprint: str) -> Definitions:
             database = ALIAS
             con.execute(f"ATTACH ':memory:' AS {ALIAS}")
             con.execute(f"USE {ALIAS}")
-            register_udfs(con, untouched=True)
+            register(con, untouched=True)
             _define(con, ALIAS, fingerprint)
         found = definitions_in(con, database)
     if kept is not None:

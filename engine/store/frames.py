@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
+from functools import cache
 from html import escape
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
@@ -22,21 +23,13 @@ from typing import (
     get_type_hints,
 )
 
-import pyarrow as pa
-
 from srsql.engine.errors import FrameError, printable
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 Kind = Literal["pandas", "arrow", "polars"]
-_TYPES: dict[Any, pa.DataType] = {
-    bool: pa.bool_(),
-    int: pa.int64(),
-    float: pa.float64(),
-    str: pa.string(),
-    Decimal: pa.decimal128(18, 6),
-}
 
 FORMULA = r"'*[=+\-@\t\r]"
 """How a cell begins that a spreadsheet runs as a formula, apostrophes in front of it aside."""
@@ -111,6 +104,20 @@ class Framed:
         return "".join(_html_table(name, table) for name, table in self._shown())
 
 
+@cache
+def _types() -> dict[Any, pa.DataType]:
+    """Kind of a value -> its type in Arrow, which is loaded for the first frame."""
+    import pyarrow as pa
+
+    return {
+        bool: pa.bool_(),
+        int: pa.int64(),
+        float: pa.float64(),
+        str: pa.string(),
+        Decimal: pa.decimal128(18, 6),
+    }
+
+
 Row = TypeVar("Row")
 
 
@@ -141,6 +148,8 @@ class Lines(tuple[tuple[Any, ...], ...]):
 
     def table(self, types: Mapping[str, Any] = MappingProxyType({})) -> pa.Table:
         """An Arrow table; a column without a value has the type given for it, else text."""
+        import pyarrow as pa
+
         names = list(self.columns)
         while len(set(names)) < len(names):  # Arrow tells columns by their places, frames cannot
             names = [f"{name}_{n}" if name in names[:n] else name for n, name in enumerate(names)]
@@ -148,7 +157,7 @@ class Lines(tuple[tuple[Any, ...], ...]):
         for n, name in enumerate(self.columns):
             array = pa.array([row[n] for row in self])
             empty = pa.types.is_null(array.type)
-            arrays.append(array.cast(_TYPES[types.get(name, str)]) if empty else array)
+            arrays.append(array.cast(_types()[types.get(name, str)]) if empty else array)
         return pa.Table.from_arrays(arrays, names=names)
 
 
@@ -219,6 +228,8 @@ def _html_table(name: str, table: pa.Table) -> str:
 
 
 def _is_number(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
     return bool(
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     )
@@ -239,6 +250,8 @@ def as_frame(rows: Iterable[Any] | Framed, *, kind: Kind = "pandas", of: type | 
     Raises:
         FrameError: these are no rows of one class, or the package of that kind is not installed.
     """
+    import pyarrow as pa
+
     if isinstance(rows, Framed):
         return shaped(rows.arrow(), kind)
     if isinstance(rows, Lines):
@@ -293,6 +306,8 @@ def _columns(shape: type, prefix: str = "") -> dict[str, pa.DataType]:
 
 def _flat(row: Any, shape: type, prefix: str = "") -> dict[str, Any]:
     """The values of ``_columns``; those of a part that is None are all None."""
+    import pyarrow as pa
+
     values: dict[str, Any] = {}
     for name, kind in _kinds(shape).items():
         value = None if row is None else getattr(row, name)
@@ -319,11 +334,13 @@ def _kinds(shape: type) -> dict[str, Any]:
 
 
 def _type(kind: Any) -> pa.DataType:
-    if kind in _TYPES:
-        return _TYPES[kind]
+    import pyarrow as pa
+
+    if kind in _types():
+        return _types()[kind]
     arguments = [a for a in get_args(kind) if a is not Ellipsis]
-    if get_origin(kind) in (list, tuple, Sequence) and set(arguments) <= set(_TYPES):
-        return pa.list_(_TYPES[arguments[0]])
+    if get_origin(kind) in (list, tuple, Sequence) and set(arguments) <= set(_types()):
+        return pa.list_(_types()[arguments[0]])
     return pa.string()
 
 

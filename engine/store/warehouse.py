@@ -10,11 +10,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import duckdb
-import numpy as np
-import pyarrow as pa
 
 from srsql.engine.errors import Fault, WarehouseError, one_line, storage_fault
 from srsql.engine.store import database_file
@@ -25,6 +23,7 @@ from srsql.engine.store.definitions import (
     install_in,
     is_public_file,
     need_idle,
+    register,
     roll_back,
 )
 from srsql.engine.store.guard import (
@@ -41,7 +40,9 @@ from srsql.engine.store.statements import (
     query,
     step_file,
 )
-from srsql.udfs.columns import column_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 TAKEN_OVER = 600.0
 """Seconds for whoever has a file that was let go for a while."""
@@ -102,18 +103,19 @@ class Warehouse:
         self._folder: PrivateFolder | None = None
         self._fresh = self._shares = self._looked_at = self.is_public = False
         self._handed_out = not self._owned
+        self._functions_due = self._owned and read_only and str(target) != ":memory:"
         self.before_commit: Callable[[], object] | None = None
         self.follower: Follower | None = None
         settings = self.limits.settings()
         if isinstance(target, duckdb.DuckDBPyConnection):
-            self.con = target
+            self._con = target
             if target.execute(ATTACHED, [ALIAS]).fetchall():  # a cursor of a connection we opened
                 target.execute(f"USE {ALIAS}")
         elif str(target) == ":memory:":
-            self.con = database_file.connection()
-            self.con.execute("SET temp_directory = ''")  # else rows spill to where we happen to be
-            self.con.execute(f"ATTACH ':memory:' AS {ALIAS}")
-            self.con.execute(f"USE {ALIAS}")
+            self._con = database_file.connection()
+            self._con.execute("SET temp_directory = ''")  # else rows spill to where we happen to be
+            self._con.execute(f"ATTACH ':memory:' AS {ALIAS}")
+            self._con.execute(f"USE {ALIAS}")
         else:
             self.path = Path(target)
             self._open(self.path)
@@ -123,13 +125,19 @@ class Warehouse:
             if self._owned and self.limits.bytes is None:
                 settings["block_allocator_memory"] = KEPT_FOR_BLOCKS
             for name, value in settings.items():
-                self.con.execute(f"SET {name} = ?", [value])
-            self.database = current_database(self.con)
+                self._con.execute(f"SET {name} = ?", [value])
+            self.database = current_database(self._con)
             real = self._real
             known = self.path is not None and _known.get(real) == database_file.state(real)
             with self._told("damaged", "no_room"):
-                install_in(self.con, catalog=not read_only, untouched=self._owned, known=known)
-            self.is_public = read_only and is_public_file(self.con, self.database)
+                install_in(
+                    self._con,
+                    catalog=not read_only,
+                    untouched=self._owned,
+                    known=known,
+                    functions=not self._functions_due,
+                )
+            self.is_public = read_only and is_public_file(self._con, self.database)
             self._open_lake(whole)
             if whole and not known:
                 self._need_own_views()
@@ -151,13 +159,26 @@ class Warehouse:
         try:
             if not self.read_only:
                 self._fresh = database_file.make(path)
-            self.con = database_file.attached(path, read_only=self.read_only, wait=self._wait)
+            self._con = database_file.attached(path, read_only=self.read_only, wait=self._wait)
         except BaseException:  # what was made stays: nobody holds it, so others may have it by now
             if self._folder is not None:
                 self._folder.remove()
             raise
         spill = str(self.scratch / "spill") if self.scratch else ""
-        self.con.execute("SET temp_directory = ?", [spill])
+        self._con.execute("SET temp_directory = ?", [spill])
+
+    @property
+    def con(self) -> duckdb.DuckDBPyConnection:
+        """The connection, with our functions.
+
+        A file of ours that is opened for reading gets them with the first statement that names one,
+        or for whoever takes the connection: most questions need none, and they take as long as
+        the rest of opening it.
+        """
+        if self._functions_due:
+            register(self._con, untouched=True)
+            self._functions_due = False
+        return self._con
 
     @property
     def _real(self) -> Path:
@@ -173,9 +194,9 @@ class Warehouse:
             files = [path for path in paths if os.path.realpath(path).startswith(f"{real}/")]
         with (
             self._told("damaged"),  # texts of views are read with settings of ours
-            guarded(self.con, self.database, untouched=self._owned),
+            guarded(self._con, self.database, untouched=self._owned),
         ):
-            need_own_views(self.con, self.database, files)
+            need_own_views(self._con, self.database, files)
 
     def confine(self) -> None:
         """From now on DuckDB opens no other file than this one, what it spills, and the lake: for
@@ -255,10 +276,10 @@ class Warehouse:
                 of his could then be given back as it was), or has attached a database under the
                 name of a schema here.
         """
-        need_idle(self.con)
-        _need_plain_names(self.con, self.database)
+        need_idle(self._con)
+        _need_plain_names(self._con, self.database)
         untouched = not self._handed_out
-        with guarded(self.con, self.database, untouched=untouched) as callers_path:
+        with guarded(self._con, self.database, untouched=untouched) as callers_path:
             self._callers_path = callers_path
             try:
                 yield
@@ -338,7 +359,7 @@ class Warehouse:
                 self.path.with_name(f"{self.path.name}.wal").unlink(missing_ok=True)
             else:
                 database_file.drop_empty_log(self.path)
-        self.con.close()
+        self._con.close()
         if self.path is not None and self._looked_at and not self.read_only:
             _known[self._real] = database_file.state(self._real)
         if self._folder is not None:
@@ -404,12 +425,23 @@ class Warehouse:
         if self.follower is not None:
             self.follower.committed()
 
+    def _executed(
+        self, query: str | duckdb.Statement, parameters: Sequence[Any] | dict[str, Any] = ()
+    ) -> duckdb.DuckDBPyConnection:
+        """The connection with the result of a statement; see ``con`` for functions that are due."""
+        try:
+            return self._con.execute(query, parameters or None)
+        except duckdb.CatalogException as error:  # before anything ran
+            if not self._functions_due or "srsql_" not in str(error):
+                raise
+        return self.con.execute(query, parameters or None)
+
     def run(
         self, query: str | duckdb.Statement, parameters: Sequence[Any] | dict[str, Any] = ()
     ) -> None:
         """Execute one statement for its effect."""
         with self._told():
-            self.con.execute(query, parameters or None)
+            self._executed(query, parameters)
 
     def run_step(
         self, step: str, parameters: Mapping[str, Any] | None = None, **tables: str
@@ -439,6 +471,8 @@ class Warehouse:
 
         ``unnest`` of a list that is a parameter takes fifteen times as long.
         """
+        import pyarrow as pa
+
         listed = [_column(values) for values in columns.values()]
         self.con.register(name, pa.Table.from_arrays(listed, list(columns)))
         try:
@@ -464,12 +498,12 @@ class Warehouse:
     ) -> list[tuple[Any, ...]]:
         """All rows of a query."""
         with self._told():
-            return self.con.execute(query, parameters or None).fetchall()
+            return self._executed(query, parameters).fetchall()
 
     def batches(self, query: str) -> Iterator[list[tuple[Any, ...]]]:
         """The rows of a query, some thousands at a time; no other statement is run meanwhile."""
         with self._told():
-            result = self.con.execute(query)
+            result = self._executed(query)
             while rows := result.fetchmany(_BATCH):
                 yield rows
 
@@ -489,7 +523,7 @@ class Warehouse:
         Not by ``duckdb_columns()``, which goes through every table of the warehouse.
         """
         with self._told():
-            cursor = self.con.execute(f"SELECT t.* FROM {dotted(*name)} AS t LIMIT 0")
+            cursor = self._con.execute(f"SELECT t.* FROM {dotted(*name)} AS t LIMIT 0")
             names = [str(entry[0]) for entry in cursor.description or ()]
             cursor.fetchall()
         return names
@@ -521,6 +555,11 @@ def _need_plain_names(con: duckdb.DuckDBPyConnection, database: str) -> None:
 
 def _column(values: Sequence[int] | Sequence[str | None]) -> pa.Array:
     """Whole numbers, or texts, as a column; ``pyarrow.array`` would load pandas for it."""
+    import numpy as np
+    import pyarrow as pa
+
+    from srsql.udfs.columns import column_of
+
     if isinstance(next(iter(values), None), int):
         return column_of(np.array(values), pa.int64())
     known = np.array([text is not None for text in values], dtype=np.bool_)

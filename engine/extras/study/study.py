@@ -8,7 +8,6 @@ from pathlib import Path
 
 from srsql.engine.api.arguments import ARGUMENTS
 from srsql.engine.api.context import dataset_of
-from srsql.engine.catalog.series import MAIN
 from srsql.engine.errors import AdviseError, CompareError
 from srsql.engine.extras.study.advice import advise
 from srsql.engine.extras.study.choice import make_bounds
@@ -23,7 +22,7 @@ from srsql.engine.extras.study.results import (
 from srsql.engine.extras.study.run import Workers, fingerprint, quarters_of, run
 from srsql.engine.extras.study.sample import count_cases
 from srsql.engine.extras.study.settings import Advice, Sweep, sweep_for
-from srsql.engine.parameters import strict
+from srsql.engine.parameters import MAIN, strict
 from srsql.engine.release.audiences import AUDIENCES, model_for
 from srsql.engine.release.request import is_range, range_ends
 from srsql.engine.store.warehouse import Warehouse
