@@ -24,13 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs.columns import Ints
+from srsql.udfs.limits import LIMIT
 
-LIMIT = 2**61
-"""Sums of losses, and of weights, stay below it."""
 ROUNDED_SCALE = 2**40
-# 1 / |E(d)| and products of two of them are whole multiples of 1 / (232792560 x 27720) for all
-# small |E(d)|; fewer digits are used only where n sums of them would overflow 64 bits.
-WEIGHT_SCALES = (232792560 * 27720, 232792560 * 2520, 232792560 * 60, 232792560)
 
 Leftovers = Literal["withhold", "merge"]
 """A case that no group can take stays out, or groups are merged until one can take it."""
@@ -271,12 +267,6 @@ def etas(carriers: int, theta_num: Ints, theta_den: Ints, weight_scale: int) -> 
     units, part = divmod(weight_scale, theta_den)
     found: Ints = whole * weight_scale + rest * units + rest * part // theta_den
     return found
-
-
-def weight_scale(cases: int) -> int:
-    """The finest weight scale with which sums over so many cases stay within 62 bits."""
-    fitting = (scale for scale in WEIGHT_SCALES if scale * max(cases, 1) < LIMIT)
-    return next(fitting, WEIGHT_SCALES[-1])
 
 
 def inferred_weight(sizes: Sequence[int], weight_scale: int) -> int:

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from srsql.udfs.columns import Ints
+from srsql.udfs.limits import MAX_EPSILON
 
 Calibration = Literal["paper", "sound"]
 """How the exponential mechanism takes its candidates and sensitivity; see above."""
@@ -38,8 +39,6 @@ MAX_NOISE = 2**62
 """Noise is cut here, so that it can be added to a value in 64 bits."""
 _PART = 20_000
 """Draws per call of the library, so that every processor has some."""
-MAX_EPSILON = Fraction(50)
-"""Largest epsilon of one choice: beyond, integer weights are too coarse to keep it."""
 
 
 def laplace_noise(numerators: Ints, denominators: Ints, seed: int | None) -> Ints:

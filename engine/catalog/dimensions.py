@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlglot import exp
 
 from srsql.engine.catalog.layout import in_units
@@ -21,9 +19,13 @@ from srsql.engine.store.statements import column
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid, Sensitive
 from srsql.schemas.hierarchy import Hierarchy
-from srsql.udfs.columns import Ints
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from srsql.udfs.columns import Ints
+
 WIDTHS = (1, 5, 10)
 """Granules of the first levels of a number without declared groups; then each doubles."""
 
@@ -62,8 +64,10 @@ class Dimension:
         """The leaf of what is not known."""
         return len(self.ends)
 
-    def penalties(self) -> Floats:
+    def penalties(self) -> NDArray[np.float64]:
         """[nodes] Lee 2020, equation 5."""
+        import numpy as np
+
         from srsql.udfs.lattice_node import penalty
 
         covered = np.array([node.leaves for node in self.nodes], dtype=np.int64)
@@ -71,6 +75,8 @@ class Dimension:
 
     def on_level(self, level: int) -> Ints:
         """The nodes of one level."""
+        import numpy as np
+
         return np.unique(np.array(self.maps[level], dtype=np.int64))
 
 

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from srsql.engine.catalog.datasets import registered_dataset
 from srsql.engine.catalog.releases import Release
@@ -31,6 +29,9 @@ from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.workers.carriers import Carrier
 from srsql.schemas import Dataset
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 TOPIC = "grouping/buckets"
 TAKEN = {

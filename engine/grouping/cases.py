@@ -31,7 +31,7 @@ from srsql.engine.lake.lake_parts import buckets_of
 from srsql.engine.store.statements import query
 from srsql.engine.workers.carriers import Carrier
 from srsql.schemas.outside import open_text
-from srsql.udfs.grouping_problem import weight_scale as scale_of_weights
+from srsql.udfs.limits import weight_scale as scale_of_weights
 
 
 @dataclass(frozen=True)

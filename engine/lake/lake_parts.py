@@ -14,9 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from srsql.engine.catalog.layout import raw_table
 from srsql.engine.errors import WarehouseError, printable
@@ -27,6 +25,9 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.workers.carriers import CARRIED, Carrier
 from srsql.schemas import Dataset
 from srsql.schemas.outside import open_plain
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)

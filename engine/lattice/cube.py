@@ -9,17 +9,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlglot import exp
 
 from srsql.engine.catalog.dimensions import Dimension
 from srsql.engine.errors import ReleaseError
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
-from srsql.udfs.columns import Ints
-from srsql.udfs.lattice_node import Counts, Loss, PerturbedCounts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from srsql.udfs.columns import Ints
+    from srsql.udfs.lattice_node import Counts, Loss, PerturbedCounts
 
 MOST_COMBINATIONS = 2**126
 """Combinations of leaves that 128-bit integers number."""
@@ -61,6 +65,8 @@ def load_cube(warehouse: Warehouse, dimensions: Sequence[Dimension], seed: int |
 
 def cube_counts(warehouse: Warehouse, dimensions: Sequence[Dimension], levels: Levels) -> Node:
     """Group the cube at one node of the lattice."""
+    from srsql.udfs.lattice_node import Counts
+
     maps = [list(d.maps[level]) for d, level in zip(dimensions, levels, strict=True)]
     warehouse.run(query("lattice/nodes", "classes"), {"maps": maps})
     nodes = _nodes(warehouse, len(dimensions))
@@ -83,6 +89,8 @@ class Node:
 
     def penalties(self) -> NDArray[np.float64]:
         """[classes] equation 5, summed over the dimensions."""
+        import numpy as np
+
         parts = [d.penalties()[self.nodes[:, at]] for at, d in enumerate(self._dimensions)]
         return np.asarray(np.stack(parts).sum(axis=0), dtype=np.float64)
 
@@ -94,6 +102,8 @@ def smallest_class(warehouse: Warehouse, dimensions: Sequence[Dimension], levels
 
 
 def _nodes(warehouse: Warehouse, width: int) -> Ints:
+    import numpy as np
+
     each = [
         exp.func("list_extract", exp.column("nodes", table="c"), exp.convert(place + 1))
         for place in range(width)
@@ -109,6 +119,8 @@ def _nodes(warehouse: Warehouse, width: int) -> Ints:
 
 
 def _columns(warehouse: Warehouse, statement: str) -> list[Ints]:
+    import numpy as np
+
     found = warehouse.con.execute(statement).fetchnumpy()
     return [np.asarray(values, dtype=np.int64) for values in found.values()]
 
@@ -214,6 +226,10 @@ class Made:
 
 def nothing(dimensions: Sequence[Dimension]) -> Made:
     """Of a quarter without a record: no rows, at the top of the lattice."""
+    import numpy as np
+
+    from srsql.udfs.lattice_node import PerturbedCounts
+
     none = np.zeros(0, np.int64)
     return Made(
         tuple(dimension.top for dimension in dimensions),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from srsql.engine.catalog.dimensions import Dimension
 from srsql.engine.errors import NoGroupError, ReleaseError
@@ -22,20 +21,11 @@ from srsql.engine.lattice.cube import (
     smallest_class,
 )
 from srsql.engine.store.warehouse import Warehouse
-from srsql.udfs.columns import Ints
-from srsql.udfs.lattice_node import (
-    Budget,
-    Counts,
-    PerturbedCounts,
-    expected_loss,
-    loss_of,
-    node_weight,
-    noisy_counts,
-    perturb,
-    recreate,
-    roll_up,
-)
-from srsql.udfs.mechanisms import Source
+
+if TYPE_CHECKING:
+    from srsql.udfs.columns import Ints
+    from srsql.udfs.lattice_node import Budget, Counts, PerturbedCounts
+    from srsql.udfs.mechanisms import Source
 
 MOST_CELLS = 4_000_000
 """Cells of a domain that get noise of their own; beyond, noise is nearly all there would be."""
@@ -72,6 +62,8 @@ class IpaParameters:
     @property
     def budget(self) -> Budget:
         """What is spent at one node."""
+        from srsql.udfs.lattice_node import Budget
+
         of, epsilon = self.shares, self.epsilon
         return Budget(
             self.least,
@@ -111,6 +103,10 @@ def _choose_perturbed(
     A node takes the place of the one held with the chance of its weight in the sum so far, which
     draws as equation 12 does and keeps one perturbed node in memory.
     """
+    import numpy as np
+
+    from srsql.udfs.lattice_node import node_weight
+
     nodes = lattice(dimensions)
     total, held = 0, None
     seen: list[Figures] = []
@@ -137,6 +133,8 @@ def _choose_perturbed(
 def _perturbed(
     node: Node, parameters: IpaParameters, source: Source, dimensions: Sequence[Dimension]
 ) -> tuple[PerturbedCounts, Figures]:
+    from srsql.udfs.lattice_node import loss_of, perturb
+
     made = perturb(node.counts, parameters.budget, source)
     loss = loss_of(node.counts, made, node.penalties(), len(dimensions))
     return made, figures(node.levels, loss, node.counts.classes, made)
@@ -148,6 +146,10 @@ def _choose_by_noise(
     """The node of least expected loss, by the sizes of all leaf cells with noise of scale
     1 / epsilon of the candidates: a record is in one cell, so this is differentially private, and
     so is whatever is worked out of it."""
+    import numpy as np
+
+    from srsql.udfs.lattice_node import expected_loss, noisy_counts, roll_up
+
     finest = cube_counts(warehouse, dimensions, (0,) * len(dimensions))
     widths = leaf_widths(dimensions)
     cells = cell_numbers(finest.nodes, widths)
@@ -180,6 +182,8 @@ def leaf_widths(dimensions: Sequence[Dimension]) -> tuple[int, ...]:
 
 def cell_numbers(nodes: Ints, widths: tuple[int, ...]) -> Ints:
     """[n] the number in the domain of each row [n, d] of leaves; on level 0 a node is its leaf."""
+    import numpy as np
+
     return np.asarray(np.ravel_multi_index(tuple(nodes.T), widths), dtype=np.int64)
 
 
@@ -210,6 +214,8 @@ def k_anonymous(warehouse: Warehouse, dimensions: Sequence[Dimension], k: int) -
     Raises:
         ReleaseError: not even ``*`` has k records.
     """
+    from srsql.udfs.lattice_node import loss_of
+
     lattice(dimensions)  # refuses one that is too large
     minimal = least_nodes(
         tuple(dimension.top for dimension in dimensions),
@@ -240,6 +246,10 @@ def noisy_histogram(
     Raises:
         ReleaseError: there are too many combinations.
     """
+    import numpy as np
+
+    from srsql.udfs.lattice_node import loss_of, recreate
+
     levels = (0,) * len(dimensions)
     finest = cube_counts(warehouse, dimensions, levels)
     widths = leaf_widths(dimensions)
@@ -255,6 +265,10 @@ def noisy_histogram(
 
 
 def _as_it_is(counts: Counts) -> PerturbedCounts:
+    import numpy as np
+
+    from srsql.udfs.lattice_node import PerturbedCounts
+
     return PerturbedCounts(
         counts.owner,
         counts.value,

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from srsql.engine.catalog.dimensions import (
     ALL,
@@ -54,7 +54,9 @@ from srsql.engine.shapes.regions import Shape
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
-from srsql.udfs.mechanisms import Source
+
+if TYPE_CHECKING:
+    from srsql.udfs.mechanisms import Source
 
 OVER_LATTICE = "models over a lattice"
 NO_CHECK = (
@@ -145,6 +147,8 @@ class LatticeModel(TermsOnlyModel):
 
     def generalize(self, release: Release, draw: str) -> None:
         """No group shows a region; the rows are made from the lattice."""
+        from srsql.udfs.mechanisms import Source
+
         super().generalize(release, draw)
         warehouse, dataset = release.warehouse, release.dataset
         digest = hashlib.sha256(f"{draw}/lattice".encode()).digest()

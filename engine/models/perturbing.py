@@ -22,7 +22,7 @@ from srsql.engine.parameters.takes import Amount, OneOf
 from srsql.engine.shapes.drawn_values import DrawnValues
 from srsql.engine.shapes.regions import Shape
 from srsql.schemas import Dataset
-from srsql.udfs.mechanisms import MAX_EPSILON
+from srsql.udfs.limits import MAX_EPSILON
 
 FINEST = 10_000
 """Largest denominator of epsilon: the ledger adds exact fractions."""

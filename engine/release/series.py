@@ -14,6 +14,7 @@ from srsql.engine.catalog.layout import OF_RELEASE, SHAPES
 from srsql.engine.catalog.readers import show_pairs, show_reports
 from srsql.engine.catalog.releases import (
     Release,
+    Stale,
     keep_key,
     staleness,
 )
@@ -289,17 +290,18 @@ def status(warehouse: Warehouse, *, every_run: bool = False) -> Status:
             query("release/status", "delays")
         )
     }
+    listed, stale = every_series(warehouse), staleness(warehouse)
     late = {
         (one.dataset, one.series): _late_line(warehouse, one.dataset, one.series)
-        for one in every_series(warehouse)
+        for one in listed
         if has_late(warehouse, one.dataset)
     }
     return Status(
         path=str(warehouse.path) if warehouse.path else None,
         bytes_on_disk=size,
-        quarters=_dicts(warehouse, query("release/status", "quarters")),
-        releases=_releases(warehouse, hold_back=bool(delays)),
-        stale=[each.line for each in staleness(warehouse) if each.status == "released"],
+        quarters=warehouse.records(query("release/status", "quarters")),
+        releases=_releases(warehouse, stale, hold_back=bool(delays)),
+        stale=[each.line for each in stale if each.status == "released"],
         budget=[
             {
                 "dataset": one.dataset,
@@ -324,7 +326,7 @@ def status(warehouse: Warehouse, *, every_run: bool = False) -> Status:
                 **({"waiting": delays.get((one.dataset, one.series), "")} if delays else {}),
                 **({"late": late.get((one.dataset, one.series), "")} if late else {}),
             }
-            for one in every_series(warehouse)
+            for one in listed
         ],
         runs=[asdict(each) for each in runs(warehouse, ALL if every_run else 1)],
         incomplete=[
@@ -348,18 +350,12 @@ def _late_line(warehouse: Warehouse, dataset: str, series: str) -> str:
     )
 
 
-def _releases(warehouse: Warehouse, *, hold_back: bool) -> list[dict[str, Any]]:
+def _releases(warehouse: Warehouse, stale: list[Stale], *, hold_back: bool) -> list[dict[str, Any]]:
     """Every release with what has left it since: by reason, or empty; how many cases wait is told
     where some do, or did."""
-    stale = {each.release_id: each.cases for each in staleness(warehouse)}
-    rows = _dicts(warehouse, query("release/status", "releases"))
+    left = {each.release_id: each.cases for each in stale}
+    rows = warehouse.records(query("release/status", "releases"))
     if not hold_back:
         for row in rows:
             del row["waiting_cases"]
-    return [row | {"stale": stale.get(row.pop("release_id"), {})} for row in rows]
-
-
-def _dicts(warehouse: Warehouse, statement: str) -> list[dict[str, Any]]:
-    cursor = warehouse.con.execute(statement)
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return [row | {"stale": left.get(row.pop("release_id"), {})} for row in rows]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 import duckdb
 import sqlglot
@@ -154,7 +155,12 @@ def _parsed_step(text: str, tables: tuple[tuple[str, str], ...]) -> tuple[duckdb
 @cache
 def source(package: str, file: str) -> str:
     """The text of one `.sql` file of the package."""
-    return (resources.files(package) / file).read_text(encoding="utf-8")
+    return (_folder(package) / file).read_text(encoding="utf-8")
+
+
+@cache
+def _folder(package: str) -> Traversable:
+    return resources.files(package)
 
 
 @cache

@@ -20,6 +20,7 @@ from srsql.engine.store.database_file import ALIAS, NOW, Limits, Wait, attach
 from srsql.engine.store.definitions import (
     ATTACHED,
     current_database,
+    definitions,
     install_in,
     is_public_file,
     need_idle,
@@ -129,6 +130,8 @@ class Warehouse:
             self.database = current_database(self._con)
             real = self._real
             known = self.path is not None and _known.get(real) == database_file.state(real)
+            kept = read_only and whole and self.path is not None and not known
+            known = known or (kept and database_file.was_looked_at(real, definitions()))
             with self._told("damaged", "no_room"):
                 install_in(
                     self._con,
@@ -139,11 +142,13 @@ class Warehouse:
                 )
             self.is_public = read_only and is_public_file(self._con, self.database)
             self._open_lake(whole)
-            if whole and not known:
+            if whole and (not known or (kept and self.lake is not None)):
                 self._need_own_views()
             self._looked_at = whole
             if read_only and whole and self.path is not None:
-                _known[self._real] = database_file.state(self._real)
+                _known[real] = database_file.state(real)
+                if not known and self.lake is None and not self.is_public:
+                    database_file.keep_looked_at(real, definitions(), _known[real])
         except BaseException:
             self.close(failed=True)
             raise
@@ -217,12 +222,12 @@ class Warehouse:
         self.lake.need_whole()
         if not self.read_only:
             with suppress(OSError):  # the next change tries again
-                clear_leftovers(self.con)
+                clear_leftovers(self._con)
             self.read_lake()
 
     def read_lake(self) -> None:
         """Read anew what the catalog says of the lake."""
-        self.lake = find_lake(self.con)
+        self.lake = find_lake(self._con)
 
     @property
     def scratch(self) -> Path | None:
@@ -245,7 +250,7 @@ class Warehouse:
         finally:
             self._shares = False
             with suppress(duckdb.Error):
-                self.con.execute("SET memory_limit = ?", [share])
+                self._con.execute("SET memory_limit = ?", [share])
 
     @contextmanager
     def _told(self, *faults: Fault) -> Iterator[None]:
@@ -326,7 +331,7 @@ class Warehouse:
             yield
         finally:
             wait = Wait(max(self._wait.seconds, TAKEN_OVER), self._wait.told)
-            attach(self.con, self.path, read_only=True, wait=wait)
+            attach(self._con, self.path, read_only=True, wait=wait)
             self.run("SET search_path = ?", [guards])
             self.read_lake()
 
@@ -370,11 +375,13 @@ class Warehouse:
         here = {"database": ALIAS}
         try:
             others = query("warehouse/warehouse", "things_of_others")
-            if self.con.execute(others, here).fetchall():
+            if self._con.execute(others, here).fetchall():
                 return False
-            names = self.con.execute(query("warehouse/warehouse", "catalog_tables"), here)
+            names = self._con.execute(query("warehouse/warehouse", "catalog_tables"), here)
             return not any(
-                self.con.execute(f"SELECT 1 FROM {dotted(ALIAS, 'srsql', name)} LIMIT 1").fetchall()
+                self._con.execute(
+                    f"SELECT 1 FROM {dotted(ALIAS, 'srsql', name)} LIMIT 1"
+                ).fetchall()
                 for (name,) in names.fetchall()
                 if name not in ("run", "warehouse")
             )
@@ -397,27 +404,27 @@ class Warehouse:
             WarehouseError: the caller's connection is in a transaction of its own, or the change
                 cannot be committed.
         """
-        need_idle(self.con)
+        need_idle(self._con)
         if self.follower is not None:
             self.follower.begin()
-        self.con.execute("BEGIN TRANSACTION")
+        self._con.execute("BEGIN TRANSACTION")
         try:
             with self._told():
                 yield
             if self.before_commit is not None:
                 self.before_commit()
         except BaseException:
-            roll_back(self.con)
+            roll_back(self._con)
             raise
         try:
             if self.path is not None and not self.read_only:
                 database_file.private_log(self.path)
-            _commit(self.con)
+            _commit(self._con)
         except WarehouseError:
-            roll_back(self.con)
+            roll_back(self._con)
             raise
         except duckdb.Error as error:
-            roll_back(self.con)
+            roll_back(self._con)
             if self.path is not None and storage_fault(error):
                 raise database_file.told(self.path, error) from None
             raise WarehouseError(f"the warehouse refused the change: {one_line(error)}") from None
@@ -474,11 +481,11 @@ class Warehouse:
         import pyarrow as pa
 
         listed = [_column(values) for values in columns.values()]
-        self.con.register(name, pa.Table.from_arrays(listed, list(columns)))
+        self._con.register(name, pa.Table.from_arrays(listed, list(columns)))
         try:
             yield
         finally:
-            self.con.unregister(name)
+            self._con.unregister(name)
 
     def temporary_tables(self) -> set[str]:
         """The temporary tables and views of ours that there are."""
@@ -499,6 +506,13 @@ class Warehouse:
         """All rows of a query."""
         with self._told():
             return self._executed(query, parameters).fetchall()
+
+    def records(self, query: str) -> list[dict[str, Any]]:
+        """All rows of a query, by the names of its columns."""
+        with self._told():
+            cursor = self._executed(query)
+            names = [str(entry[0]) for entry in cursor.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def batches(self, query: str) -> Iterator[list[tuple[Any, ...]]]:
         """The rows of a query, some thousands at a time; no other statement is run meanwhile."""

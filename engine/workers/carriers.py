@@ -18,13 +18,14 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
-from typing import IO, Any, Protocol, runtime_checkable
-
-import pyarrow as pa
+from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from srsql.engine.errors import WarehouseError, one_line
 from srsql.engine.store.warehouse import Warehouse
 from srsql.udfs.kernels import command_for
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ADDRESSES = "local[N], sc://HOST:PORT or spark://HOST:PORT"
 """How --spark names where parts are carried."""
@@ -106,6 +107,8 @@ def carry_rows(
     Returns:
         Whether there was a part at all; else no statement was run.
     """
+    import pyarrow as pa
+
     with closing(_each(warehouse, rows, parameters)) as parts:
         found = list(carrier.carry(work, parts))
     if not found:
@@ -123,6 +126,8 @@ def _each(
     warehouse: Warehouse, rows: str, parameters: Mapping[str, Any]
 ) -> Generator[pa.Table, None, None]:
     """One table a row, in their order."""
+    import pyarrow as pa
+
     with warehouse.con.sql(rows, params=dict(parameters)).to_arrow_reader(1) as reader:
         for batch in reader:
             for row in range(batch.num_rows):

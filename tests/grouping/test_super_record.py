@@ -14,7 +14,7 @@ from oracles.ms import inferred
 from oracles.trees import Tree, trees
 
 from srsql.schemas.hierarchy import build_hierarchy
-from srsql.udfs.grouping_problem import WEIGHT_SCALES as SCALES
+from srsql.udfs.limits import WEIGHT_SCALES as SCALES
 
 BOXES = "case_no INTEGER, position INTEGER, low BIGINT, high BIGINT"
 Interval = tuple[int | None, int | None]

@@ -20,8 +20,9 @@ from support.kernel_runs import RUNS, run
 from srsql import udfs
 from srsql.udfs import kernels
 from srsql.udfs.grouping import greedy, refine
-from srsql.udfs.grouping_problem import WEIGHT_SCALES, Attributes, Bounding, Cases
+from srsql.udfs.grouping_problem import Attributes, Bounding, Cases
 from srsql.udfs.interpreted import interpreted
+from srsql.udfs.limits import WEIGHT_SCALES
 from srsql.udfs.risk import singling_out
 from srsql.udfs.terms import km_anonymity
 
