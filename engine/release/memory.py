@@ -19,7 +19,6 @@ from typing import Any
 from srsql.engine.catalog.datasets import registered_dataset
 from srsql.engine.catalog.releases import find_ingestion, staleness
 from srsql.engine.catalog.series import (
-    MAIN,
     Remembered,
     Series,
     SeriesParameter,
@@ -30,6 +29,7 @@ from srsql.engine.errors import ReleaseError, SrsqlError
 from srsql.engine.models import MODELS, make_model
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.parameters import (
+    MAIN,
     Parameter,
     declared,
     option_name,
