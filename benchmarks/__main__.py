@@ -13,7 +13,7 @@ import sys
 import benchmarks
 
 HELPERS = {"__main__", "brute_force", "one_release", "stage_watch"}
-WITH_ARGUMENTS = {"batches", "buckets", "candidates", "compiling", "faers", "frontier",
+WITH_ARGUMENTS = {"answers", "batches", "buckets", "candidates", "compiling", "faers", "frontier",
                   "guessing", "linked", "minimality", "mutations", "papers", "parts",
                   "quasi_identifiers", "refinement",
                   "rows", "same_release", "spark", "stay", "tasks", "term_counts", "told_counts",
