@@ -25,6 +25,7 @@ MACRO_FILES: tuple[str, ...] = (
     "risk/released_qid.sql",
     "risk/star_loss.sql",
     "risk/nearest.sql",
+    "risk/loss_bound.sql",
     "risk/linkage.sql",
     "risk/medical.sql",
     "risk/risk.sql",

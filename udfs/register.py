@@ -97,6 +97,39 @@ def _nearest(
     return struct_lists(results, ["own", "published"])
 
 
+def _least_losses(
+    k: pa.ChunkedArray,
+    cases: pa.ChunkedArray,
+    values: pa.ChunkedArray,
+    attributes: pa.ChunkedArray,
+    nodes: pa.ChunkedArray,
+) -> pa.Array:
+    """``least_loss.least_losses``: the values of each kind of case, and what two nodes cost."""
+    from srsql.udfs.risk.least_loss import MISSING, least_losses, pair_losses
+
+    found = []
+    for row in rows_of(k, cases, values, attributes, nodes):
+        counts = flat(row[1])
+        kind, place, low, high = fields(row[2].values)
+        node_place, own, other, loss = uncopied(row[4].values)
+        held = np.full((len(counts), len(row[3])), MISSING, np.int64)
+        tables = []
+        for i, (at, span) in enumerate(zip(*fields(row[3].values), strict=True)):
+            rows, pairs = place == at, node_place == at
+            ends = np.stack([low[rows], high[rows]], axis=1)
+            known, number = np.unique(ends, axis=0, return_inverse=True)
+            held[kind[rows], i] = number.reshape(-1)
+            if span > 0:
+                tables.append(pair_losses(known[:, 0], known[:, 1], int(span)))
+                continue
+            table = np.ones((len(known), len(known)))
+            ends_of = [np.searchsorted(known[:, 0], each[pairs]) for each in (own, other)]
+            table[ends_of[0], ends_of[1]] = loss[pairs]
+            tables.append(table)
+        found.append(least_losses(held, counts, tables, row[0].as_py()))
+    return lists(found, pa.float64())
+
+
 def _exposure(
     cases: pa.ChunkedArray,
     own: pa.ChunkedArray,
@@ -366,6 +399,16 @@ _UDFS: dict[str, _Udf] = {
             " united BIGINT)[]",
         ],
         "STRUCT(own INTEGER, published INTEGER)[]",
+    ),
+    "srsql_least_losses": (
+        _least_losses,
+        [
+            "INTEGER", "BIGINT[]",
+            "STRUCT(kind INTEGER, place INTEGER, low BIGINT, high BIGINT)[]",
+            "STRUCT(place INTEGER, span BIGINT)[]",
+            "STRUCT(place INTEGER, own BIGINT, other BIGINT, loss DOUBLE)[]",
+        ],
+        "DOUBLE[]",
     ),
     "srsql_exposure": (
         _exposure,

@@ -238,6 +238,7 @@ ARGUMENTS: Mapping[str, Argument] = {
         in_file=True,
     ),
     # metrics
+    "bound": Argument("Also tell what NIL no grouping could go below"),
     "metrics.public": Argument("Measure from released data only"),
     "medical": Argument(
         "CSV with the age and sex that a disease implies (disease, sex, age_low, "

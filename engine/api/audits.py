@@ -262,23 +262,29 @@ class AuditCalls(CallableCalls):
         quarter: str,
         *,
         medical: Name = None,
+        bound: bool = False,
         public: bool = False,
         dataset: Name = None,
         series: str = MAIN,
     ) -> Rows[MeasureRow]:
         """Risk and loss of a released quarter; see ``srsql metrics``."""
         from srsql.engine.measures import MeasureRow
+        from srsql.engine.risk.metrics import loss_bound
         from srsql.engine.shapes import series_dataset
         from srsql.engine.store.frames import Rows
 
         if medical is not None:
             self._context.need_originals("inferences by medical knowledge are")
+        if bound:
+            self._context.need_originals("a bound of the loss is")
         with self.warehouse.guarded():
             schema, found = self._context.released(quarter, dataset, series)
             if self._context.released_only(public):
                 visible = series_dataset(self.warehouse, schema, series)
                 return Rows(measured_publicly(self.warehouse, visible, found), MeasureRow)
             rows = all_measures(self.warehouse, schema, series, quarter, found, medical)
+            if bound:
+                rows += loss_bound(self.warehouse, found, rows)
             return Rows(rows, MeasureRow)
 
     @reads(errors.SrsqlError)

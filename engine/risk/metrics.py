@@ -6,12 +6,13 @@ workload of queries whose truth the originals tell.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from srsql.engine.catalog.datasets import term_keys
 from srsql.engine.catalog.released_terms import ALL, PublishedNodes, PublishedTerms
 from srsql.engine.catalog.releases import ReleasedTerms, key_of, released_terms
-from srsql.engine.errors import PolicyError
+from srsql.engine.errors import PolicyError, WarehouseError
 from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.term_counts import (
     Answering,
@@ -95,6 +96,23 @@ def measure(
         found = warehouse.rows(call + " AS m ORDER BY m.measure DESC, m.scope")
         rows += [MeasureRow(*row) for row in found]
     return catalog_shape(warehouse, release_id).measured(warehouse, release_id, rows)
+
+
+def loss_bound(
+    warehouse: Warehouse, release_id: int, measured: Sequence[MeasureRow]
+) -> list[MeasureRow]:
+    """A lower bound of NIL over all groupings of its cases; nothing of what has no NIL.
+
+    Raises:
+        WarehouseError: the release has no groups, or originals of none of its cases are known.
+    """
+    if not any(row.measure == "nil" and row.total for row in measured):
+        raise WarehouseError(
+            "--bound: the release has no groups whose loss NIL measures, so that there is nothing "
+            "to compare a bound with: leave it out"
+        )
+    found = warehouse.rows(f"FROM srsql.loss_bound({release_id:d})")
+    return [MeasureRow(*row) for row in found]
 
 
 def suppresses(warehouse: Warehouse, release_id: int) -> bool:
