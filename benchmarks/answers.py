@@ -33,6 +33,7 @@ import sys
 import duckdb
 
 con = duckdb.connect(sys.argv[1], read_only=True)
+con.execute("SET enable_progress_bar = false")
 schemas, pair = sys.argv[2].split(","), sys.argv[3:]
 held = " UNION ALL ".join(
     f"SELECT DISTINCT d.caseid, d.drugname, r.pt FROM {s}.drug AS d JOIN {s}.reac AS r "
@@ -49,6 +50,7 @@ import sys
 import duckdb
 
 con = duckdb.connect(sys.argv[1], read_only=True)
+con.execute("SET enable_progress_bar = false")
 print(*con.execute(
     f"SELECT d.drugname, r.pt FROM {sys.argv[2]}.drug AS d JOIN {sys.argv[2]}.reac AS r "
     "USING (primaryid) GROUP BY ALL ORDER BY count(DISTINCT d.caseid) DESC, 1, 2 LIMIT 1"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -71,7 +71,18 @@ class Side(_Entry):
 
         Settings that differ in the seed alone have several.
         """
-        found: dict[Key, list[float]] = {}
+        return {
+            key: fmean(each for draw in seeds.values() for each in draw)
+            for key, seeds in self._by_seed(rows, by).items()
+        }
+
+    def draws(self, rows: Iterable[Row], by: Sequence[str]) -> dict[Key, list[float]]:
+        """The value of each setting by each of its seeds."""
+        found = self._by_seed(rows, by)
+        return {key: [fmean(draw) for draw in seeds.values()] for key, seeds in found.items()}
+
+    def _by_seed(self, rows: Iterable[Row], by: Sequence[str]) -> dict[Key, dict[Any, list[float]]]:
+        found: dict[Key, dict[Any, list[float]]] = {}
         for row in rows:
             if (
                 row["model"] in self.models
@@ -81,8 +92,8 @@ class Side(_Entry):
                 and hold(self.where, row)
             ):
                 key = (*(row.get(name) for name in by), row["model"])
-                found.setdefault(key, []).append(row[self.value])
-        return {key: fmean(values) for key, values in found.items()}
+                found.setdefault(key, {}).setdefault(row.get("seed"), []).append(row[self.value])
+        return found
 
     @property
     def name(self) -> str:
@@ -131,6 +142,22 @@ class Relation(_Entry):
             case "magnitude_at_least":
                 return abs(x) >= abs(y)
 
+    def decided(self, x: Sequence[float], y: Sequence[float] = ()) -> bool | None:
+        """Whether means over seeds agree; None: not all do that lie within their intervals."""
+        found = {self.agrees(a, b) for a in interval(x) for b in (interval(y) if y else (None,))}
+        return found.pop() if len(found) == 1 else None
+
+
+def interval(draws: Sequence[float]) -> tuple[float, ...]:
+    """The mean of draws, and of several the ends of its 95 % interval by Student's t."""
+    middle, n = fmean(draws), len(draws)
+    if n < 2 or not installed("scipy"):
+        return (middle,)
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(n - 1, 0.975)) * stdev(draws) / math.sqrt(n)
+    return (middle - half, middle, middle + half)
+
 
 class Claim(_Entry):
     """One sentence of a paper."""
@@ -163,18 +190,18 @@ class PairsClaim(Claim):
         """The verdict on a table."""
         by = [name for name in self.by if name not in self.across]
         by += ["model"] if self.same_model else []
-        others = self.right.values(rows, by)
+        others = self.right.draws(rows, by)
         pairs = [
             (x, y)
-            for key, x in self.left.values(rows, by).items()
+            for key, x in self.left.draws(rows, by).items()
             for other, y in others.items()
             if all(
                 a == b or a is None or b is None for a, b in zip(key[:-1], other[:-1], strict=True)
             )
         ]
-        left, right = (_span([pair[n] for pair in pairs]) for n in (0, 1))
+        left, right = (_span([fmean(pair[n]) for pair in pairs]) for n in (0, 1))
         words = f"{self.left.name} {left}; {self.right.name} {right}"
-        return verdict([self.relation.agrees(x, y) for x, y in pairs], words, self.need)
+        return verdict([self.relation.decided(x, y) for x, y in pairs], words, self.need)
 
 
 class TrendClaim(Claim):
@@ -189,8 +216,8 @@ class TrendClaim(Claim):
     def judge(self, rows: Sequence[Row]) -> Verdict:
         """The verdict on a table."""
         by = [name for name in SHARED if name != self.along]
-        lines: dict[Key, dict[Any, float]] = {}
-        for key, value in self.side.values(rows, (*by, self.along)).items():
+        lines: dict[Key, dict[Any, list[float]]] = {}
+        for key, value in self.side.draws(rows, (*by, self.along)).items():
             if key[-2] is not None:
                 lines.setdefault((*key[:-2], key[-1]), {})[key[-2]] = value
         pairs = [
@@ -198,9 +225,9 @@ class TrendClaim(Claim):
             for line in lines.values()
             if len(line) > 1
         ]
-        greatest, least = (_span([pair[n] for pair in pairs]) for n in (0, 1))
+        greatest, least = (_span([fmean(pair[n]) for pair in pairs]) for n in (0, 1))
         words = f"at the least {self.along} {least}, at the greatest {greatest}"
-        return verdict([self.relation.agrees(x, y) for x, y in pairs], words)
+        return verdict([self.relation.decided(x, y) for x, y in pairs], words)
 
 
 class ValuesClaim(Claim):
@@ -212,10 +239,11 @@ class ValuesClaim(Claim):
 
     def judge(self, rows: Sequence[Row]) -> Verdict:
         """The verdict on a table."""
-        found = list(self.side.values(rows, SHARED).values())
-        agreed = [self.relation.agrees(x) for x in found]
-        need = 1 / len(found) if found and self.compare == "some" else 1.0
-        return verdict(agreed, f"{self.side.name} {_span(found)}", need)
+        found = list(self.side.draws(rows, SHARED).values())
+        agreed = [self.relation.decided(each) for each in found]
+        told = sum(each is not None for each in agreed)
+        need = 1 / told if told and self.compare == "some" else 1.0
+        return verdict(agreed, f"{self.side.name} {_span([*map(fmean, found)])}", need)
 
 
 class WelchClaim(Claim):
@@ -312,19 +340,24 @@ def _samples(side: Side, rows: Sequence[Row], by: Sequence[str]) -> dict[Key, Sa
     }
 
 
-def verdict(agreed: Sequence[bool], measured: str, need: float = 1.0) -> Verdict:
+def verdict(agreed: Sequence[bool | None], measured: str, need: float = 1.0) -> Verdict:
     """The verdict on comparisons.
 
     Args:
-        agreed: for each comparison, whether it agrees.
+        agreed: for each comparison, whether it agrees; None: it does by some seeds alone.
         measured: the figures, in words.
         need: the share of the comparisons that must agree.
     """
     if not agreed:
         return Verdict("cannot be told", 0, 0, "the grid has nothing to compare")
-    held = sum(agreed)
-    holds = held >= need * len(agreed) - 1e-9
-    return Verdict("holds" if holds else "does not hold", held, len(agreed), measured)
+    told = [each for each in agreed if each is not None]
+    if len(told) < len(agreed):
+        measured += f"; {len(agreed) - len(told)} more differ by seed"
+    if not told:
+        return Verdict("cannot be told", 0, 0, measured)
+    held = sum(told)
+    holds = held >= need * len(told) - 1e-9
+    return Verdict("holds" if holds else "does not hold", held, len(told), measured)
 
 
 def gap_grows_with_level(rows: Sequence[Row]) -> Verdict:

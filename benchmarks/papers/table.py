@@ -1,4 +1,4 @@
-"""The table of commands in docs/papers.md, from the grids beside the papers' claims.
+"""The tables of commands and of verdicts in docs/papers.md, from what stands beside the claims.
 
 What stands outside the markers is written by hand.
 """
@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks.papers import recorded
 from benchmarks.papers.claims import GRIDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
-BEGIN, END = "<!-- grids: begin -->\n", "<!-- grids: end -->\n"
+BEGIN, END = "<!-- {}: begin -->\n", "<!-- {}: end -->\n"
 
 
 def table() -> str:
@@ -21,7 +22,9 @@ def table() -> str:
 
 
 def page(text: str) -> str:
-    """The page with the table of today."""
-    before, _, rest = text.partition(BEGIN)
-    after = rest.partition(END)[2]
-    return before + BEGIN + table() + END + after
+    """The page with the tables of today."""
+    for name, made in (("grids", table()), ("verdicts", recorded.table())):
+        before, _, rest = text.partition(BEGIN.format(name))
+        after = rest.partition(END.format(name))[2]
+        text = before + BEGIN.format(name) + made + END.format(name) + after
+    return text

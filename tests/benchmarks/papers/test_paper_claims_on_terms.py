@@ -195,10 +195,12 @@ def test_ipa_is_compared_at_epsilon_one_by_the_mean_over_the_seeds() -> None:
     full = row("full-domain", "il", "expected", 0.4, m=None, policy=None)
     drawn = [
         row("ipa", "il", "expected", x, m=None, policy=None, epsilon=e, seed=s)
-        for e, s, x in ((1.0, 1, 0.2), (1.0, 2, 0.5), (0.1, 1, 0.9))
+        for e, s, x in ((1.0, 1, 0.29), (1.0, 2, 0.35), (1.0, 3, 0.32), (0.1, 1, 0.9))
     ]
-    assert outcome(words, [full, *drawn]) == ("holds", 1, 1)  # (0.2 + 0.5) / 2
-    assert outcome(words, [full | {"ratio": 0.3}, *drawn]) == ("does not hold", 0, 1)
+    assert outcome(words, [full, *drawn]) == ("holds", 1, 1)  # 0.32, give or take 0.075
+    assert outcome(words, [full | {"ratio": 0.2}, *drawn]) == ("does not hold", 0, 1)
+    assert outcome(words, [full | {"ratio": 0.34}, *drawn]) == ("cannot be told", 0, 0)
+    assert outcome(words, [full | {"ratio": 0.34}, *drawn[:1]]) == ("holds", 1, 1)
     assert outcome(words, [full | {"k": 10}, *drawn])[0] == "cannot be told"
 
 
