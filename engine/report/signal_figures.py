@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from heapq import nlargest, nsmallest
+from heapq import nlargest
 from pathlib import Path
 
 from matplotlib.colors import ListedColormap
@@ -131,23 +131,10 @@ def strongest(
     Returns:
         The number of all pairs, and those of the greatest IC025.
     """
-    pairs = 0
-
-    def drawn(every: Iterator[Signal]) -> Iterator[Signal]:
-        nonlocal pairs
-        for signal in every:
-            pairs += 1
-            if signal.released.prr_low and signal.released.prr_high:
-                yield signal
-
-    def order(signal: Signal) -> tuple[float, str, str]:
-        return -(signal.released.ic025 or 0.0), signal.drug, signal.reaction
-
-    asked = Sifted(
-        Condition(), lambda every: tuple(nsmallest(SIGNALS_DRAWN, drawn(every), key=order))
-    )
+    pairs: list[int] = []
+    asked = Sifted(Condition(), strongest=SIGNALS_DRAWN, counted=pairs.append)
     found = signals(warehouse, dataset, series, asked, quarter=quarter, released_only=True)
-    return pairs, list(found.signals)
+    return pairs[0], list(found.signals)
 
 
 def compared_blocks(compared: list[Comparison]) -> list[Figure | Table]:

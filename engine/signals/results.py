@@ -146,16 +146,20 @@ class Signal:
     released_stratified: Stratified | None = None
 
 
+_SIZES = len(fields(Measures)), len(fields(Stratified)), len(fields(Bias))
+"""Columns of each: a quarter has some hundred thousand pairs."""
+
+
 def signal_of(drug: str, reaction: str, condition: Condition, row: Sequence[Any]) -> Signal:
     """A signal of what a statement found: ``Measures`` of the released rows, where there are strata
     what they make of these, and where there are originals theirs and the ``Bias``."""
-    size, strata = len(fields(Measures)), len(fields(Stratified))
+    size, strata, biases = _SIZES
     sides = 2 if len(row) >= 2 * size else 1
     found = [Measures(*row[side * size : (side + 1) * size]) for side in range(sides)]
     at, bias = sides * size, None
     if sides == 2:
-        bias = Bias(*row[at : at + len(fields(Bias))])
-        at += len(fields(Bias))
+        bias = Bias(*row[at : at + biases])
+        at += biases
     parted = [Stratified(*row[place : place + strata]) for place in range(at, len(row), strata)]
     return Signal(
         drug,

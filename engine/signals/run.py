@@ -64,6 +64,10 @@ class Sifted:
     keep: Callable[[Iterator[Signal]], tuple[Signal, ...]] | None = None
     """Takes the pairs one by one, the most cases first, and gives those that are kept; None: all
     are."""
+    strongest: int | None = None
+    """Only so many, of the greatest IC025 of what is released and with an interval of its PRR."""
+    counted: Callable[[int], object] | None = None
+    """Told how many pairs there are, of which the strongest are taken."""
 
 
 class Run:
@@ -137,7 +141,14 @@ class Run:
         strata = bool(self.counting.strata)
         if strata:
             self._stratify(condition, self.missing)
-        statement = results_of_pairs(self.sides, strata=strata).sql(dialect="duckdb")
+        if asked.strongest is not None:
+            (every,) = self.warehouse.rows(exp.select("count(*)").from_(_released()).sql("duckdb"))
+            if asked.counted is not None:
+                asked.counted(int(every[0]))
+            strong = strongest_pairs(self.sides, asked.strongest, strata=strata)
+            statement = strong.sql(dialect="duckdb")
+        else:
+            statement = results_of_pairs(self.sides, strata=strata).sql(dialect="duckdb")
         found: Sequence[Signal]
         if asked.keep is not None:
             found = asked.keep(
@@ -301,6 +312,19 @@ def results_of_pairs(sides: tuple[str, ...], *, strata: bool = False) -> exp.Sel
     return _results(sides, strata=strata).order_by(*keys, *names)
 
 
+def strongest_pairs(sides: tuple[str, ...], most: int, *, strata: bool = False) -> exp.Select:
+    """Those of the greatest IC025 of what is released, of equal ones by name: some of a hundred
+    thousand, of which none but these becomes a record."""
+    least = exp.func("coalesce", column("ic025", RELEASED), exp.Literal.number(0))
+    names = [column(name, RELEASED) for name in ("drug", "reaction")]
+    return (
+        _results(sides, strata=strata)
+        .where(*[column(end, RELEASED).neq(0) for end in ("prr_low", "prr_high")])
+        .order_by(exp.Ordered(this=least, desc=True), *names)
+        .limit(most)
+    )
+
+
 def results_of_rules(sides: tuple[str, ...], *, strata: bool = False) -> exp.Select:
     """Number of the rule, then as ``results_of_pairs``."""
     return _results(sides, column("pair_no", "w"), strata=strata).join(
@@ -311,7 +335,7 @@ def results_of_rules(sides: tuple[str, ...], *, strata: bool = False) -> exp.Sel
 def _results(sides: tuple[str, ...], *keys: exp.Expr, strata: bool = False) -> exp.Select:
     """The columns of ``Measures``, ``Bias`` and, of strata, ``Stratified`` in their order, after
     ``keys`` and the names."""
-    source = temporary(side_table(RELEASED, "measure"), alias=RELEASED)
+    source = _released()
     names = [column(name, RELEASED) for name in ("drug", "reaction")]
     found = exp.select(*keys, *names, *_columns(Measures, RELEASED)).from_(source)
     if ORIGINAL in sides:
@@ -324,6 +348,10 @@ def _results(sides: tuple[str, ...], *keys: exp.Expr, strata: bool = False) -> e
         parted_table = temporary(side_table(side, "stratified"), alias=alias)
         found = found.select(*_columns(Stratified, alias)).join(parted_table, on=_same_pair(alias))
     return found
+
+
+def _released() -> exp.Table:
+    return temporary(side_table(RELEASED, "measure"), alias=RELEASED)
 
 
 def _columns(of: type[Measures | Bias | Stratified], alias: str) -> list[exp.Column]:

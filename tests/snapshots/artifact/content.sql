@@ -24,6 +24,7 @@ SELECT
     COALESCE(
       CAST(STRLEN(CAST("t"."sex" AS TEXT)) AS TEXT) || ':' || CAST("t"."sex" AS TEXT),
       '-'
-    )
+    ),
+    CHR(10)
   )
 FROM "temp"."main"."srsql_loaded_demo" AS "t"
