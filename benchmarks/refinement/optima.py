@@ -26,6 +26,7 @@ from srsql import Engine
 from srsql.udfs.grouping.greedy import group_cases
 from srsql.udfs.grouping.refine import Refinement, Standing, refine_groups
 from srsql.udfs.grouping_problem import Attributes, Bounding, Cases
+from srsql.udfs.risk.least_loss import MISSING, least_losses, pair_losses
 
 Ints = NDArray[np.int64]
 NEVER = 2**60
@@ -130,6 +131,26 @@ def losses(records: Records, k: int, theta: Fraction) -> Ints:
 def unit(records: Records) -> int:
     """So many units are the loss of a value that is not shown at all."""
     return math.lcm(*(qid.most or 1 for qid in records.qids))
+
+
+def least(records: Records, k: int) -> float:
+    """What all of them lose at least in groups of k, in units of 1 / :func:`unit`."""
+    values = np.full(records.known.shape, MISSING, np.int64)
+    tables = []
+    for i, qid in enumerate(records.qids):
+        who = np.flatnonzero(records.known[:, i])
+        ends = np.stack([records.low[who, i], records.high[who, i]], axis=1)
+        known, values[who, i] = np.unique(ends, axis=0, return_inverse=True)
+        if qid.span:
+            tables.append(pair_losses(known[:, 0], known[:, 1], qid.span))
+            continue
+        table = np.zeros((len(known), len(known)))
+        for node in range(len(qid.parent)):
+            inside = (node <= known[:, 0]) & (known[:, 1] <= qid.last[node])
+            table[np.ix_(inside, inside)] = qid.height[node] / max(qid.most, 1)
+        tables.append(table)
+    cases = np.ones(len(values), np.int64)
+    return float(least_losses(values, cases, tables, k).sum()) * unit(records)
 
 
 def best(lost: Ints, group: NDArray[np.int32]) -> tuple[int, int]:
@@ -285,6 +306,11 @@ def run(
           f"{missing}")  # fmt: skip
     print(_line(HEAD))
     anybody = np.full(records, -1, np.int32)
+    found_best = [
+        (best(losses(each, k, Fraction(1)), anybody)[1], least(each, k)) for each in drawn
+    ]
+    above = [optimal / low for optimal, low in found_best if low]
+    print(f"theta 1: the best loses {np.mean(above):.2f} times the bound (worst {max(above):.2f})")
     for bound in theta:
         found: dict[str, list[Outcomes]] = {}
         for number, instance in enumerate(drawn):
