@@ -82,6 +82,7 @@ MACRO_FILES: tuple[str, ...] = (
     "terms/generalization.sql",
     "terms/told_strata.sql",
     "terms/told_pairs.sql",
+    "terms/movable_pairs.sql",
     "terms/count_tables.sql",
     "checks/generalized_terms.sql",
     "checks/count_tables.sql",
