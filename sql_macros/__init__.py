@@ -57,6 +57,7 @@ MACRO_FILES: tuple[str, ...] = (
     "signals/contingency.sql",
     "signals/term_pairs.sql",
     "signals/count_tables.sql",
+    "signals/count_strata.sql",
     "signals/disproportionality.sql",
     "signals/shrinkage.sql",
     "signals/strata.sql",

@@ -1,15 +1,14 @@
--- Pairs whose sensitive item is told of a wide stratum only, and can lie elsewhere in it. Inputs are
--- those of terms/told_pairs.sql.
+-- Pairs whose sensitive item is told of a wide stratum only, and can lie elsewhere in it. Inputs
+-- are those of terms/told_pairs.sql.
 
 -- What:    rule G2 by told counts alone: pairs told at a stratum P, of which the sensitive item is
 --          told too, so that nobody knows in which parts of P its holders are. For every told
 --          stratum S of the other item in a child C of P they can be put into the leaves so that
 --          theta_s is kept in S, no leaf must hold both, and C or the rest of P has 1 to k - 1 of
 --          them: the item stays unsplit, and the pair with it.
--- Inputs:  pairs: those of known_cells that are asked for; crowded: crowded_items. k - 1 numbers are
---          tried for each of the two.
--- Outputs: group_no, of pairs of two items that are no terms of an attribute with one term a unit
---          and that G1 bars from no stratum: their counts by leaf change nothing that is told.
+-- Inputs:  pairs: those of known_cells that are asked for; crowded: crowded_items.
+-- Outputs: group_no, of pairs of items that G1 bars from no stratum and of which a unit may have
+--          several: their counts by leaf change nothing else that is told.
 CREATE OR REPLACE MACRO srsql.movable_pairs(
     pairs, known_items, item_leaves, unit_leaves, strata, within, items, crowded, k
 ) AS TABLE
