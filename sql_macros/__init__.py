@@ -87,6 +87,7 @@ MACRO_FILES: tuple[str, ...] = (
     "terms/count_tables.sql",
     "checks/generalized_terms.sql",
     "checks/count_tables.sql",
+    "checks/count_elsewhere.sql",
     "checks/count_table_units.sql",
     "lattice/lattice.sql",
     "checks/lattice.sql",

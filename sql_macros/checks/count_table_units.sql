@@ -296,7 +296,7 @@ both_kinds AS (
 
 -- What the leaves force on a told item and a sensitive one, of a stratum that tells the item, or of
 -- all strata together.
-forced_units AS (
+forced_units AS MATERIALIZED (
     SELECT
         x.item_no,
         p.ancestor AS stratum,
@@ -399,7 +399,7 @@ tried AS (
 ),
 
 by_leaves AS MATERIALIZED (
-    SELECT DISTINCT t.item_no, t.other_no, t.stratum
+    SELECT DISTINCT t.item_no, t.other_no, t.stratum, t.cases
     FROM tried AS t
     WHERE
         len(list_filter(
@@ -412,122 +412,12 @@ by_leaves AS MATERIALIZED (
         )) = 0
 ),
 
--- Items of attributes with one term a unit, and those that leaves crowd in any stratum, stay where
--- they are.
-sums AS MATERIALIZED (
-    SELECT l.item_no, p.ancestor AS stratum, sum(l.cases) AS cases
-    FROM leaves AS l
-    INNER JOIN paths AS p ON l.leaf = p.stratum
-    GROUP BY l.item_no, p.ancestor
-),
-
-fixed AS (
-    SELECT o.item_no
-    FROM forced_units AS o
-    INNER JOIN sums AS n ON o.item_no = n.item_no AND o.stratum = n.stratum
-    WHERE o.forced >= k OR o.forced::HUGEINT * o.theta_den > n.cases::HUGEINT * o.theta_num
-    UNION
-    SELECT n.item_no FROM names AS n
-    WHERE n.attribute IN (SELECT m.attribute FROM names AS m WHERE m.term IS NULL)
-),
-
-questions AS MATERIALIZED (
-    SELECT
-        a.*,
-        n.stratum AS inner_stratum,
-        n.cases AS holders,
-        c.cases AS bearers,
-        a.known_no IN (SELECT f.item_no FROM fixed AS f)
-        OR c.item_no IS NULL
-        OR c.item_no IN (SELECT f.item_no FROM fixed AS f) AS never
-    FROM asked AS a
-    INNER JOIN by_leaves AS b
-        ON a.item_no = b.item_no AND a.other_no = b.other_no AND a.stratum = b.stratum
-    INNER JOIN item_cells AS n ON a.known_no = n.item_no
-    INNER JOIN paths AS p ON n.stratum = p.stratum AND a.child = p.ancestor
-    LEFT JOIN item_cells AS c
-        ON a.item_no + a.other_no - a.known_no = c.item_no AND a.stratum = c.stratum
-),
-
--- Of a leaf: whether it lies in the asked stratum, else in the child, or else in the rest.
-spots AS (
-    SELECT
-        q.item_no,
-        q.other_no,
-        q.stratum,
-        q.known_no,
-        q.child,
-        q.inner_stratum,
-        u.stratum AS leaf,
-        CASE
-            WHEN bool_or(p.ancestor = q.inner_stratum) THEN 'inside'
-            WHEN bool_or(p.ancestor = q.child) THEN 'beside'
-            ELSE 'rest'
-        END AS spot,
-        any_value(u.cases) - coalesce(any_value(x.cases), 0) AS free,
-        coalesce(any_value(x.cases), 0) AS held
-    FROM questions AS q
-    INNER JOIN paths AS w ON q.stratum = w.ancestor
-    INNER JOIN query_table(case_count) AS u ON w.stratum = u.stratum
-    INNER JOIN paths AS p ON u.stratum = p.stratum
-    LEFT JOIN leaves AS x ON q.known_no = x.item_no AND u.stratum = x.leaf
-    GROUP BY ALL
-),
-
-spaces AS (
-    SELECT
-        s.item_no,
-        s.other_no,
-        s.stratum,
-        s.known_no,
-        s.child,
-        s.inner_stratum,
-        coalesce(sum(s.free) FILTER (WHERE s.spot <> 'rest'), 0) AS child_free,
-        coalesce(sum(s.free) FILTER (WHERE s.spot = 'rest'), 0) AS rest_free,
-        coalesce(sum(least(s.free, s.held)) FILTER (WHERE s.spot = 'inside'), 0) AS inside,
-        coalesce(sum(least(s.free, s.held)) FILTER (WHERE s.spot = 'beside'), 0) AS beside,
-        coalesce(sum(least(s.free, s.held)) FILTER (WHERE s.spot = 'rest'), 0) AS rest
-    FROM spots AS s
-    GROUP BY ALL
-),
-
--- How many bear the other item in the child, and how many of them hold both: every number is tried.
-moved AS (
-    SELECT
-        q.item_no,
-        q.other_no,
-        q.stratum,
-        q.never,
-        len(list_filter(
-            range(1, q.bearers),
-            LAMBDA here:
-                (here < k OR q.bearers - here < k)
-                AND here <= z.child_free
-                AND q.bearers - here <= z.rest_free
-                AND len(list_filter(
-                    range(0, q.cases + 1),
-                    LAMBDA joint:
-                        joint <= least(here, z.inside + z.beside)
-                        AND q.cases - joint <= least(q.bearers - here, z.rest)
-                        AND (joint - z.beside)::HUGEINT * q.theta_den
-                        <= q.holders::HUGEINT * q.theta_num
-                )) > 0
-        )) > 0 AS leaves_a_way
-    FROM questions AS q
-    INNER JOIN spaces AS z
-        ON
-            q.item_no = z.item_no
-            AND q.other_no = z.other_no
-            AND q.stratum = z.stratum
-            AND q.known_no = z.known_no
-            AND q.child = z.child
-            AND q.inner_stratum = z.inner_stratum
-),
-
 forced AS (
-    SELECT DISTINCT m.item_no, m.other_no, m.stratum
-    FROM moved AS m
-    WHERE m.never OR NOT coalesce(m.leaves_a_way, false)
+    SELECT f.item_no, f.other_no, f.stratum
+    FROM srsql.counts_without_place(
+        'by_leaves', 'item_cells', case_count, 'paths', tree, 'bounded', 'leaves', 'forced_units',
+        'names', k
+    ) AS f
 )
 
 SELECT
