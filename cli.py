@@ -471,35 +471,31 @@ def publish(quarter: str, to: Path, db: Path, as_json: bool, **options: Any) -> 
 @cli.command()
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--public-key", type=click.Path(path_type=Path), help="Key that signed them (PEM).")
+@given_by("console.foreign_counts", "counts_options")
 @given_by("console.release", "page_options")
 @json_option
 def verify(
-    folders: tuple[Path, ...],
-    public_key: Path | None,
-    page: Path | None,
-    parquet_reader: Path | None,
-    as_json: bool,
+    folders: tuple[Path, ...], public_key: Path | None, as_json: bool, **options: Any
 ) -> None:
     """Check artifacts from their folders alone: exit 0 passed, 1 unsafe, 2 no artifact.
 
     Several folders are the artifacts of one series, oldest first; they are checked together, too.
     """
-    from srsql.engine.artifact.verify.verify import verify as verify_artifacts
+    from srsql.engine.console import foreign_counts as show_counts
     from srsql.engine.console import release as show_release
     from srsql.engine.extras.verifier_page import write_verifier_page
 
+    page, parquet_reader = options.pop("page"), options.pop("parquet_reader")
     if page is not None:
-        if folders or public_key is not None:
+        if folders or public_key is not None or any(options.values()):
             raise click.UsageError("--page writes a page and checks nothing: give it alone")
         written = write_verifier_page(page, parquet_reader)
         show({"file": str(written)}, as_json, [show_release.page_line(written)])
         return
     if parquet_reader is not None:
         raise click.UsageError("--parquet-reader belongs to --page FILE: give both")
-    if not folders:
-        raise click.UsageError("give the folders of artifacts, or --page FILE")
     with progress_shown():
-        found = verify_artifacts(folders, public_key)
+        found = show_counts.verified(folders, public_key, **options)
     show(show_release.verified_document(found), as_json, show_release.verified_parts(found))
     if not found.passed:
         click.get_current_context().exit(UNSAFE)

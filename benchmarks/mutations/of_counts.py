@@ -1,22 +1,26 @@
-"""Mutations of the maker of count tables: each rule left out, on drawn cases; the checks notice."""
+"""Mutations of the maker of count tables: each rule left out, on drawn cases, where the checks
+notice; and of the stages that make two releases with counts."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import duckdb
 
 import srsql
-from benchmarks.mutations.records import MACROS, Mutation, Text, applied
+from benchmarks.mutations.records import MACROS, Attribute, Mutation, Text, applied
 from srsql.engine.store import statements
 
+COUNTED = "counted"
+"""The world of two releases with counts, of which the second has most cases of the first."""
 COUNTS = "drawn counts"
 """The world of these: no release, but what ``srsql.count_tables`` tells of drawn cases."""
 STRATA = "terms/told_strata.sql"
 PAIRS = "terms/told_pairs.sql"
+MOVABLE = "terms/movable_pairs.sql"
 MAKER = "terms/count_tables.sql"
 CHECK = "check"
 DRAWN = 30
@@ -33,6 +37,24 @@ Held = list[tuple[str, frozenset[str]]]
 
 def _of(name: str, does: str, file: str, old: str, new: str) -> Mutation:
     return Mutation(name, "count tables", does, COUNTS, (Text(file, old, new),))
+
+
+def _made(name: str, does: str, way: Text | Attribute) -> Mutation:
+    return Mutation(name, "count tables", does, COUNTED, (way,))
+
+
+def _less(function: Any) -> Any:
+    """``make_counts`` of a lower k."""
+    return lambda release, tables: function(release, replace(tables, k=tables.k - 1))
+
+
+def _low_end_alone(function: Any) -> Any:
+    """``_lies_within`` that asks for the lower end of a region where there is one."""
+
+    def lies_within(dataset: Any, cut: Any, alias: str) -> Any:
+        return function(dataset, cut if cut.low is None else replace(cut, below=None), alias)
+
+    return lies_within
 
 
 OF_COUNTS = [
@@ -79,6 +101,18 @@ OF_COUNTS = [
     _of("G2 by k alone", "asks no threshold of the parts of a told pair", PAIRS,
         "        AND greatest(s.overlap, c.here - (c.room - s.room))::HUGEINT * c.theta_den\n"
         "        <= h.units::HUGEINT * c.theta_num\n", ""),
+    _of("elsewhere beyond theta", "tells pairs whose item lies elsewhere whatever its share there",
+        MOVABLE, "\n                AND t.units - least(t.rest_room, t.holders - here) - "
+        "t.beside_room <= t.allowed", ""),
+    _made("old cases counted again", "counts the cases of earlier releases, too",
+          Text("terms/queries/count_tables.sql", "\nWHERE r.is_new;", ";")),
+    _made("released counts of k - 1 cases", "releases counts of k - 1 cases",
+          Attribute("engine.release.stages.counts:make_counts", _less)),
+    _made("thresholds of counts twice as high", "counts by thresholds twice as high",
+          Text("terms/steps/items_apart.sql", "h.theta_num::BIGINT AS theta_num",
+               "least(2 * h.theta_num, h.theta_den)::BIGINT AS theta_num")),
+    _made("regions that straddle", "puts regions that straddle a cut within it",
+          Attribute("engine.shapes.strata:_lies_within", _low_end_alone)),
     _of("without G3", "tells two partners that force their item", MAKER,
         "ANTI JOIN bridged AS b ON p.group_no = b.group_no\n", ""),
 ]  # fmt: skip
@@ -110,6 +144,9 @@ def _drawn() -> Iterator[Drawn]:
         counts = {"xHs": joint, "xs": 2, "Hs": 2, "x": 40, "H": 40, "": 100}
         yield Drawn([("M", frozenset(items)) for items, n in counts.items() for _ in range(n)],
                     frozenset())  # fmt: skip
+    elsewhere = {"F": {"xs": 28, "x": 32, "": 40}, "M": {"xs": 2, "x": 13, "": 90}}
+    yield Drawn([(leaf, frozenset(items)) for leaf, counts in elsewhere.items()
+                 for items, n in counts.items() for _ in range(n)], frozenset())  # fmt: skip
 
 
 def _table(con: Any, name: str, columns: str, rows: Sequence[Sequence[object]]) -> str:
@@ -212,7 +249,7 @@ class Counted:
 
     def _made(self, mutation: Mutation | None) -> list[list[tuple[Any, ...]]]:
         with applied(mutation):
-            for file in (STRATA, PAIRS, MAKER):
+            for file in (STRATA, PAIRS, MOVABLE, MAKER):
                 self._maker.execute(statements.source(MACROS, file))
         return [_told(self._maker, drawn) for drawn in self._data]
 

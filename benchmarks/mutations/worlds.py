@@ -77,6 +77,11 @@ def _alone(reports: Sequence[Report]) -> list[Report]:
     ]
 
 
+def _of_all_ages(count: int) -> list[Report]:
+    """Baskets of cases from 20 to 79 years."""
+    return [replace(each, age=str(20 + each.case * 7 % 60)) for each in baskets(count)]
+
+
 FIRST = with_gaps(crowd(range(1, 91)))
 SECOND = with_gaps(moved(crowd(range(31, 121), version=2)))
 THIRD = moved(crowd(range(61, 151), version=3))
@@ -254,6 +259,12 @@ WORLDS: dict[str, World] = {
         {ONE: baskets(360)},
         [(ONE, _with("ms", k=4, theta="1", terms="disassociate", term_attributes="pt", m=2))],
         [(ONE, "main")],
+    ),
+    "counted": World(
+        {ONE: _of_all_ages(160), TWO: [replace(each, report=each.report + 1)
+                                       for each in _of_all_ages(280)]},
+        [(label, _with("ppms++", theta="0.4", terms="tables")) for label in (ONE, TWO)],
+        [(ONE, "main"), (TWO, "main")],
     ),
     "whole rows": World(
         {ONE: baskets(160)},

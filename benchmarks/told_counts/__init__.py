@@ -15,6 +15,9 @@ more strata, since regions that straddle two are of neither. Thresholds are thos
   told.
 * *women of 65 and more*: of the pairs that some of them have, those that are told; of the others
   the median of upper bound to truth.
+* *released* (``--released``): the same question of a release with counts, and of one of whole rows
+  taken apart, for pairs that 3 of these women have: the share that is exact, and of the others
+  the median of upper bound to truth. ``wrong`` counts bounds that leave the truth out.
 * *attacker*: pairs of told items, by stratum, that are not told; those known to be 1 to k - 1,
   those pinned, and those of which a lower bound breaks the threshold, by bounds of Fréchet, by
   parts and wholes (shuttle), and by a third item that both have told pairs with.
@@ -29,6 +32,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.told_counts.attacker import attacked
 from benchmarks.told_counts.figures import signals, strata_told, women
+from benchmarks.told_counts.released import women_of_releases
 from benchmarks.told_counts.tables import TREES, count, read
 from srsql import Engine
 from srsql.engine.extras.synth import synthesize
@@ -50,6 +54,7 @@ def command(arguments: Sequence[str]) -> None:
     parser.add_argument("--table-k", default="5,3")
     parser.add_argument("--tree", default=",".join(TREES))
     parser.add_argument("--no-attacker", action="store_true")
+    parser.add_argument("--released", action="store_true", help="releases alone")
     asked = parser.parse_args(arguments)
     with TemporaryDirectory() as made, Engine(Path(made) / "w.duckdb") as engine:
         if asked.source == SYNTHETIC:
@@ -57,6 +62,9 @@ def command(arguments: Sequence[str]) -> None:
         else:
             source = [Path(asked.source)]
         engine.ingest(source, dataset=asked.dataset, allow_incomplete=True)
+        if asked.released:
+            _released(engine, asked)
+            return
         cases = read(engine, asked.dataset, asked.quarter)
         print(f"{asked.dataset} {asked.quarter}: {cases:,} cases with a drug")
         for k in map(int, asked.table_k.split(",")):
@@ -69,3 +77,10 @@ def command(arguments: Sequence[str]) -> None:
                 if number == 0 and not asked.no_attacker:
                     for step, found in attacked(engine.con, TREES[tree], k).items():
                         print(f"k = {k}, {tree}: attacker, {step}: {found}", flush=True)
+
+
+def _released(engine: Engine, asked: argparse.Namespace) -> None:
+    """Of the first k."""
+    k = int(asked.table_k.split(",")[0])
+    for kind, found in women_of_releases(engine, asked.dataset, asked.quarter, k):
+        print(f"k = {k}, {kind}: women of 65 and more {found}", flush=True)

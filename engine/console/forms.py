@@ -150,6 +150,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "srsql verify out/2011Q4",
         "srsql verify out/2011Q3 out/2011Q4 --public-key key.pem",
         "srsql verify --page verifier.html",
+        "srsql verify --counts counts.csv --k 5 --theta reaction=0.4",
     ),
     "macros": ("srsql macros", "srsql macros --public --out audit.sql"),
     "import-release": (

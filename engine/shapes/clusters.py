@@ -159,6 +159,12 @@ class ClusterPairs(RowPairs):
     )
     measured: ClassVar[tuple[Statement, ...]] = (("measure_of_clusters", ("measure",)),)
 
+    def need_strata(self, strata: Sequence[str], *, bands: bool, compared: bool) -> None:
+        """Refuse strata, which rows of cases must tell."""
+        del bands, compared
+        if strata:
+            self.need_rows("--strata")
+
     def need_rows(self, option: str) -> None:
         """Refuse what rows of cases must tell."""
         raise SignalError(

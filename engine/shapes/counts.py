@@ -30,6 +30,8 @@ class CountPairs(RowPairs):
     reaction: str
     leaf: exp.Expr
     """The leaf of the region of a row ``t``."""
+    parted: tuple[str, ...]
+    """The quasi-identifiers of the cuts that make the strata."""
 
     weighed: ClassVar[tuple[Statement, ...]] = (
         ("leaf_weight", ("leaf_weight", "weight", "place", "tree")),
@@ -39,6 +41,28 @@ class CountPairs(RowPairs):
         ("count_contingency", ("contingency", "leaf_weight", "cell")),
     )
     measured: ClassVar[tuple[Statement, ...]] = (("measure_of_counts", ("measure", "contingency")),)
+    own_strata: ClassVar[bool] = True
+    stratum_prior: ClassVar[Statement] = prior
+    stratified: ClassVar[Statement] = (
+        "stratified_counts",
+        ("contingency", "leaf_stratum", "leaf_weight", "tree", "cell"),
+    )
+
+    def need_strata(self, strata: Sequence[str], *, bands: bool, compared: bool) -> None:
+        """Refuse strata that the tree does not have, and those of values."""
+        for name in strata:
+            if name not in self.parted:
+                has = ", ".join(self.parted) or "none"
+                raise SignalError(f"{self.schema} has no strata of {name} (it has: {has})")
+        if bands:
+            raise SignalError(
+                f"strata of counts are those of {self.schema}.stratum: leave --age-bands out"
+            )
+        if strata and compared:
+            raise SignalError(
+                "strata of counts are of published regions, which no original has: give "
+                "--released-only"
+            )
 
     def need_rows(self, option: str) -> None:
         """Refuse what rows of cases must tell."""
@@ -55,7 +79,7 @@ class CountPairs(RowPairs):
         """The stratum of each case, the tree, and the counts of drugs and reactions."""
         del told, roles
         rows = exp.select(column(self.case_id, "t").as_("case_id"), self.leaf.as_("stratum"))
-        tree = exp.select(column("stratum", "s"), column("parent", "s"))
+        tree = exp.select(*[column(name, "s") for name in COUNTS[STRATUM]])
         return {
             "place": rows.from_(table(self.schema, self.report_table, alias="t")),
             "tree": tree.from_(table(self.schema, STRATUM, alias="s")),
@@ -159,12 +183,14 @@ class Counts(Shape):
                     f"{schema} counts no {name}: signals need a series with it among its "
                     "--table-items"
                 )
+        cuts = published_cuts(warehouse, schema)
         pairs = CountPairs(
             schema,
             dataset.case_id,
             dataset.report_table,
             declared.drug,
             declared.reaction,
-            leaf_of(dataset, published_cuts(warehouse, schema), "t"),
+            leaf_of(dataset, cuts, "t"),
+            tuple(dict.fromkeys(cut.qid for cut in cuts)),
         )
         return replace(told, dataset=dataset, schema=schema, pairs=pairs)

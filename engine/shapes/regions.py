@@ -56,6 +56,26 @@ class RowPairs:
     """The table of each pair."""
     measured: ClassVar[tuple[Statement, ...]] = ()
     """What follows once the pairs are measured."""
+    own_strata: ClassVar[bool] = False
+    """Strata are those that a release tells, and no case is parted by its region."""
+    stratum_prior: ClassVar[Statement] = (
+        "stratum_prior",
+        ("stratum_weight", "drug", "reaction"),
+    )
+    stratified: ClassVar[Statement] = ("stratified", ("stratum_weight", "drug", "reaction"))
+    """What strata make of each pair, and the tables that it takes beside its own."""
+
+    def need_strata(self, strata: Sequence[str], *, bands: bool, compared: bool) -> None:
+        """Refuse strata that are not told.
+
+        Args:
+            strata: sex, age or period.
+            bands: of age, are asked for.
+            compared: with the originals.
+
+        Raises:
+            SignalError: they are not.
+        """
 
     def need_rows(self, option: str) -> None:
         """Refuse what rows of cases must tell where clusters tell it.

@@ -86,6 +86,7 @@ def ask(
     if masks.drug or masks.reaction:
         unknown += unknown_names(warehouse, scope, sides[0], [masks], allowed=allowed)
     suppressed = suppressed_of(warehouse, scope)
+    scope.told.need_strata(counting.strata, bands=bool(counting.bands), compared=ORIGINAL in sides)
     _need_told_by_rows(warehouse, scope, counting, suppressed)
     return Asked(scope, sides, tuple(unknown), suppressed)
 
@@ -127,7 +128,6 @@ def _need_told_by_rows(
         SignalError: clusters tell it, or rows may lack it.
     """
     asked = {
-        "--strata": bool(counting.strata),
         "--without-drug": counting.without_drug is not None,
         "--without-reaction": counting.without_reaction is not None,
         "--without-indications": counting.without_indications,

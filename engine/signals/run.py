@@ -51,7 +51,7 @@ BIAS = "srsql_signal_bias"
 _SIDE_TABLES = (
     "case", "box", "drug", "reaction", "weight", "contingency", "measure", "place", "cluster_size",
     "holding", "item_mean", "crowd", "margin", "observed", "pair_table", "masked", "indication",
-    "stratum_weight", "stratified", "cell", "tree", "leaf_weight",
+    "stratum_weight", "stratified", "cell", "tree", "leaf_weight", "leaf_stratum",
 )  # fmt: skip
 _TABLES = "signals/tables"
 
@@ -175,7 +175,7 @@ class Run:
         A prior takes seconds to fit; there is none without the package that fits it.
         """
         asked = intervals(self.scope.dataset, condition)
-        if self.counting.strata and missing == "exclude":
+        if self.counting.strata and missing == "exclude" and not self.scope.told.own_strata:
             asked = list(self._parted(condition).whole.intervals)
         restricted = self._restricted(asked, missing)
         for side in self.sides:
@@ -220,16 +220,22 @@ class Run:
 
     def _stratify(self, condition: Condition, missing: Missing) -> None:
         """What strata make of the wanted pairs."""
-        self.part(condition, missing)
+        if self.scope.told.own_strata:
+            statement = self.of_side("leaf_stratum", RELEASED, "leaf_stratum", "tree")
+            self.warehouse.run(statement, {"by": list(self.counting.strata)})
+        else:
+            self.part(condition, missing)
         for side in self.sides:
             prior = Shrinkage(condition, side, 0, *(None,) * 5)
-            tables = ("stratum_weight", "drug", "reaction")
+            pairs = self.scope.pairs(side)
             if installed("scipy"):
-                row = self.warehouse.rows(self.of_side("stratum_prior", side, *tables))[0]
+                name, tables = pairs.stratum_prior
+                row = self.warehouse.rows(self.of_side(name, side, *tables))[0]
                 prior = replace(Shrinkage(condition, side, *row), strata=self.counting.strata)
                 self.priors.append(prior)
-            statement = self.of_side("stratified", side, "stratified", *tables)
-            self.warehouse.run(statement, self.shown(side, prior))
+            name, tables = pairs.stratified
+            statement = self.of_side(name, side, "stratified", *tables)
+            self.warehouse.run(statement, {} if pairs.own_strata else self.shown(side, prior))
 
     def shown(self, side: str, prior: Shrinkage) -> dict[str, Any]:
         """The prior, and what released rows may not show, as parameters of a statement."""

@@ -199,7 +199,9 @@ INNER JOIN query_table(names) AS n
 --          holders of one of them in a told stratum keep to the other's threshold: one in which as
 --          few as possible have both, where the pair is not told (G1); where it is told of a wider
 --          stratum, one in which 1 to k - 1 have both in a part of that, so that it is not told of
---          the parts (G2). Every such number is tried.
+--          the parts (G2). Where the sensitive item is told of the same stratum, too, its bearers
+--          may also lie in other leaves, 1 to k - 1 of them in a part, so that it is not told of
+--          the parts. Every such number is tried.
 -- Inputs:  kinds(attribute, other): the attributes whose pairs are counted; held: with the items
 --          "none of the terms that are told" of attributes with one term a unit, and without the
 --          terms that are not.
@@ -294,7 +296,7 @@ both_kinds AS (
 
 -- What the leaves force on a told item and a sensitive one, of a stratum that tells the item, or of
 -- all strata together.
-forced_units AS (
+forced_units AS MATERIALIZED (
     SELECT
         x.item_no,
         p.ancestor AS stratum,
@@ -396,8 +398,8 @@ tried AS (
     WHERE s.most > 0
 ),
 
-forced AS (
-    SELECT DISTINCT t.item_no, t.other_no, t.stratum
+by_leaves AS MATERIALIZED (
+    SELECT DISTINCT t.item_no, t.other_no, t.stratum, t.cases
     FROM tried AS t
     WHERE
         len(list_filter(
@@ -408,6 +410,14 @@ forced AS (
                 AND greatest(t.inner_least, here - t.beside_most)::HUGEINT * t.theta_den
                 <= t.holders::HUGEINT * t.theta_num
         )) = 0
+),
+
+forced AS (
+    SELECT f.item_no, f.other_no, f.stratum
+    FROM srsql.counts_without_place(
+        'by_leaves', 'item_cells', case_count, 'paths', tree, 'bounded', 'leaves', 'forced_units',
+        'names', k
+    ) AS f
 )
 
 SELECT

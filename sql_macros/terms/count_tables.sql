@@ -24,8 +24,8 @@
 --
 -- Proof of (a): told strata of a key are disjoint and have all its units, so that a difference of
 -- unions of them is a union. Of (b), with what the leaves hold of x and of s as it is, so that
--- what is told of nothing, x and s stays, and G1 with it; any number between overlap and room can
--- hold both in a leaf.
+-- what is told of nothing, x and s stays, and G1 with it (but in 4b); any number between overlap
+-- and room can hold both in a leaf.
 --   1. s does not pass for all units by itself: nobody has s, and nothing else that is asked
 --      changes.
 --   2. The pair is not told: each leaf has its overlap, or one unit in all where that is 0; by G1
@@ -35,6 +35,10 @@
 --   4. It is told at P above S: c of G2 in C, as few as can be of these in S, T - c in the rest of
 --      P. P stays unsplit, since a child of it has 1 to k - 1, and all that G2 asks stays; so it
 --      does where the root alone is told.
+--   4b. G2 holds by the place of s alone: x stays as it is, s_C and n(P, s) - s_C are placed as it
+--      says, and other items are gone. s stays unsplit, as one child has 1 to k - 1, and so does
+--      the pair, since s is told of no part of P; nothing overlaps in P, so that G1 bars nothing as
+--      before, and what G2 asks is of told counts and of x, which are the same.
 --   5. Of x = nothing: in C one, or as many as the rest of P has no place for, and as few as can
 --      be of these in S. n(P, s) <= theta_s n(P), so S keeps theta_s; and C has one, or the rest
 --      of P is full and breaks theta_s: P stays unsplit.
@@ -142,11 +146,26 @@ fitting_pairs AS MATERIALIZED (
     FROM srsql.known_cells('pair_cells', strata, 'within') AS n
 ),
 
-forced AS MATERIALIZED (
+stuck AS MATERIALIZED (
     SELECT f.group_no
     FROM srsql.forced_pairs(
         'fitting_pairs', 'known_items', 'item_leaves', 'unit_leaves', strata, 'within', items, k
     ) AS f
+),
+
+stuck_pairs AS MATERIALIZED (
+    SELECT p.key_no, p.group_no, p.node, p.units, p.told
+    FROM fitting_pairs AS p
+    SEMI JOIN stuck AS s ON p.group_no = s.group_no
+),
+
+forced AS MATERIALIZED (
+    SELECT s.group_no
+    FROM stuck AS s
+    ANTI JOIN srsql.movable_pairs(
+        'stuck_pairs', 'known_items', 'item_leaves', 'unit_leaves', strata, 'within', items,
+        'crowded', k
+    ) AS m ON s.group_no = m.group_no
 ),
 
 -- What cannot be told of the finest strata may still be told of all units.

@@ -326,6 +326,14 @@ def a_pair_of_one_part(folder: Path) -> None:
     add(folder, "pair_count", pair("all", D, R, 12))
 
 
+def a_pair_that_leaves_its_term_no_other_place(folder: Path) -> None:
+    """The term is told of all 60; but of the 30 with both no more than 15 are men, and 2 or fewer
+    would be so if men or women had 2 or fewer of the 60 (G2)."""
+    threshold(folder, R[1])
+    add(folder, "item_count", item("sex F", *D, 60), item("sex not F", *D, 15), item("all", *R, 60))
+    add(folder, "pair_count", pair("all", D, R, 30))
+
+
 def a_bridge_through_a_term(folder: Path) -> None:
     """Eight of ten have the drug and eight the outcome, so that six of six have all (G3)."""
     threshold(folder, R[1])
@@ -471,6 +479,7 @@ FORGERIES: list[tuple[Forge, str]] = [
     (a_lower_k, "told shares"),
     (items_that_force_a_term, "ways out"),
     (a_pair_of_one_part, "ways out"),
+    (a_pair_that_leaves_its_term_no_other_place, "ways out"),
     (a_bridge_through_a_term, "bridges"),
     (cases_that_no_row_shows, "told units"),
     (a_row_less, "told units"),
@@ -504,6 +513,15 @@ def test_a_forged_artifact_is_refused_by_the_check_that_sees_it(
         faults -= {"told units", "told counts", "told shares", "ways out", "bridges"}
     if check != "manifest":  # ways out are of the same cells, and a group is of the rows
         assert faults <= {check, "ways out", *(("k",) if forge is a_row_less else ())}
+
+
+def test_a_pair_passes_whose_term_may_lie_in_another_stratum(forged: Path) -> None:
+    """Women alone have the drug; the term is told of all, so that 2 of its holders may be women."""
+    threshold(forged, R[1])
+    add(forged, "item_count", item("sex F", *D, 60), item("all", *R, 60))
+    add(forged, "pair_count", pair("all", D, R, 24))
+    rehash(forged, counts=True, series=manifest_of(forged)["series"])
+    assert not failed(forged) - {"report"}
 
 
 def test_counts_of_cases_that_an_earlier_quarter_has_are_seen_beside_it(

@@ -39,3 +39,16 @@ def test_a_small_quarter_is_measured_and_every_bound_holds(
     assert "faers 2011Q4" in said
     assert said.count("attacker") == 3
     assert "'wrong': 0" in said
+
+
+@pytest.mark.slow
+def test_women_of_two_releases_are_asked_for_by_the_same_pairs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told_counts.command(["--released", "--scale", "0.01", "--table-k", "3"])
+    counts, rows = capsys.readouterr().out.splitlines()
+    assert counts.startswith("k = 3, counts")
+    assert rows.startswith("k = 3, whole rows")
+    for line in (counts, rows):
+        assert "'wrong': 0" in line
+    assert counts.split("'pairs': ")[1].split(",")[0] == rows.split("'pairs': ")[1].split(",")[0]

@@ -145,6 +145,8 @@ def _tried(
         starts.append(without(()))
     for start in starts:
         yield from islice(_moved(start, told, tree, rules, node, known, other), TRIED)
+    for start in starts:
+        yield from islice(_elsewhere(start, told, tree, node, known, other), TRIED)
 
 
 def _moved(
@@ -193,6 +195,55 @@ def _moved(
         for _ in range(ORDERS if groups else 1):
             yield _with(units, dict(zip(places, counts, strict=True)), where, rules, known, other)
             units = luck.sample(units, len(units))
+
+
+def _elsewhere(
+    units: list[Unit], told: Told, tree: Tree, node: Node, known: Key, other: Item
+) -> Iterator[list[Unit]]:
+    """Data sets with the holders of the sensitive item in other strata, where it and the pair are
+    told of one that has the asked one inside: those with the fewest of both there come first."""
+    third = frozenset({other})
+    wide = [n for n in told.get(third, {}) if node in tree.below(n) and n != node]
+    if not known or not wide or wide[0] not in told.get(known | third, {}):
+        return
+    places = [n for n in tree.below(wide[0]) if n in told[NOTHING]]
+    where = {leaf: place for place in places for leaf in tree.leaves(place)}
+    inside = {p: [n for n, (leaf, _) in enumerate(units) if where.get(leaf) == p] for p in places}
+    holders = {p: [n for n in inside[p] if known <= units[n][1]] for p in places}
+    others = {p: [n for n in inside[p] if not known <= units[n][1]] for p in places}
+    both, alone = told[known | third][wide[0]], told[third][wide[0]]
+    within = [n for n, p in enumerate(places) if p in tree.below(node)]
+    first = sorted(
+        _sums([len(holders[p]) for p in places], both),
+        key=lambda counts: sum(counts[n] for n in within),
+    )
+    luck = random.Random(len(units))
+    rest = list(_sums([len(others[p]) for p in places], alone - both))
+    for counts in first:
+        for beside in luck.sample(rest, min(len(rest), 4 * ORDERS)):
+            sick = {
+                n
+                for p, one, two in zip(places, counts, beside, strict=True)
+                for n in [*holders[p][:one], *others[p][:two]]
+            }
+            yield [
+                (
+                    leaf,
+                    items if leaf not in where else items | third if n in sick else items - third,
+                )
+                for n, (leaf, items) in enumerate(units)
+            ]
+
+
+def _sums(most: list[int], total: int) -> Iterator[tuple[int, ...]]:
+    """Whole numbers up to these that sum up to a total."""
+    if not most:
+        if total == 0:
+            yield ()
+        return
+    for first in range(max(0, total - sum(most[1:])), min(most[0], total) + 1):
+        for others in _sums(most[1:], total - first):
+            yield (first, *others)
 
 
 def _with(

@@ -142,6 +142,8 @@ class Maker:
         for group in self._groups(pairs):
             if self._tell_group(group, self._pair_passes):
                 told = [key for key in group if key in self.told]
+                if all(self._movable(key) for key in told):
+                    continue
                 if any(self._forces(key) for key in told):  # G2: of all units alone, or not
                     for key in told:
                         self.told[key] = {tree.root: self.counts.of(tree.root, key)}
@@ -196,16 +198,20 @@ class Maker:
     def _item_passes(self, node: Node, key: Key) -> bool:
         """R2 of an item, and G1: few of its holders must hold a sensitive item of another kind."""
         (item,) = key
-        holders = self.counts.of(node, key)
         return (
             self._fits(self.counts, node, item)
             and self.known(node, NOTHING)
-            and all(
-                self.counts.overlap(node, item, other) <= self.rules.k - 1
-                and self.counts.overlap(node, item, other) <= self.rules.theta[other] * holders
-                for other in self.candidates
-                if self.rules.sensitive(other) and self.rules.paired(item, other)
-            )
+            and self._uncrowded(node, item)
+        )
+
+    def _uncrowded(self, node: Node, item: Item) -> bool:
+        """G1 alone."""
+        holders = self.counts.of(node, {item})
+        return all(
+            self.counts.overlap(node, item, other) <= self.rules.k - 1
+            and self.counts.overlap(node, item, other) <= self.rules.theta[other] * holders
+            for other in self.candidates
+            if self.rules.sensitive(other) and self.rules.paired(item, other)
         )
 
     def _pair_passes(self, node: Node, key: Key) -> bool:
@@ -254,6 +260,57 @@ class Maker:
             and max(in_stratum[0], here - (most - in_stratum[1]))
             <= self.rules.theta[other] * self.counts.of(stratum, {one})
             for here in range(max(1, least), most + 1)
+        )
+
+    def _movable(self, key: Key) -> bool:
+        """G2, where the sensitive item is told of a told node and not finer: it can lie elsewhere.
+
+        Its holders are put into the child and the rest of the node, so that one of these has 1 to
+        k - 1 of them and no leaf must hold both; every way to do so is tried.
+        """
+        if any(item[0] in self.rules.single or self._is_crowded(item) for item in key):
+            return False
+        return all(
+            self.told[frozenset({other})].get(parent) is not None
+            and self._lies_elsewhere(key, one, other, parent, child, stratum)
+            for one, other in (sorted(key, key=str), sorted(key, key=str)[::-1])
+            if self.rules.sensitive(other)
+            for parent in self.told[key]
+            for child in self.tree.children.get(parent, ())
+            for stratum in self.tree.below(child)
+            if self.told[frozenset({one})].get(stratum)
+        )
+
+    def _is_crowded(self, item: Item) -> bool:
+        """Whether G1 bars the item from any stratum."""
+        return not all(self._uncrowded(node, item) for node in self.tree.nodes())
+
+    def _lies_elsewhere(
+        self, key: Key, one: Item, other: Item, parent: Node, child: Node, stratum: Node
+    ) -> bool:
+        def free(node: Node) -> tuple[int, int]:
+            """Who may hold the other item without overlap, and who of these may hold both."""
+            counts = [
+                (self.counts.of(leaf, {one}), self.counts.of(leaf))
+                for leaf in self.tree.below(node)
+                if leaf in self.counts.finest
+            ]
+            return sum(n - x for x, n in counts), sum(min(x, n - x) for x, n in counts)
+
+        (all_free, all_both), (child_free, child_both) = free(parent), free(child)
+        _, stratum_both = free(stratum)
+        rest_free, rest_both = all_free - child_free, all_both - child_both
+        total, holders = self.told[key][parent], self.counts.of(parent, {other})
+        few = range(1, self.rules.k)
+        return any(
+            (here in few or holders - here in few)
+            and inside + beside <= here <= child_free
+            and total - inside - beside <= holders - here <= rest_free
+            and 0 <= total - inside - beside <= rest_both
+            and inside <= self.rules.theta[other] * self.counts.of(stratum, {one})
+            for here in range(1, holders)
+            for inside in range(stratum_both + 1)
+            for beside in range(child_both - stratum_both + 1)
         )
 
     def _cut_bridges(self) -> None:

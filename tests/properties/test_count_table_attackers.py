@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import pytest
 from oracles.count_table_attackers import Alike, way_out
 from oracles.count_tables import NOTHING, Counts, Item, Key, Maker, Node, Rules, Tree, Unit
 from support.amount import some_of
+from support.count_tables import told_by_macro, without_empty
 
 TREES = (
     Tree({"all": ("F", "M")}),
@@ -133,6 +135,25 @@ def test_so_do_two_thousand_tables_with_strata() -> None:
     assert found["(b) of a told pair"] > 100
     assert found["(c)"] > 0
     assert not [name for name in found if "broken" in name], found
+
+
+class Unmoved(Maker):
+    """Rule G2 with what each finest stratum holds of either item as it is."""
+
+    def _movable(self, key: Key) -> bool:
+        return False
+
+
+def test_the_macro_tells_pairs_whose_item_may_lie_elsewhere(sql: Any) -> None:
+    """What the rules say, of random tables on which they tell more by that."""
+    more = 0
+    for seed in range(some_of(240)):
+        units, tree, rules = world(seed)
+        told = Maker(units, tree, rules).tell()
+        if told.keys() != Unmoved(units, tree, rules).tell().keys():
+            more += 1
+            assert told_by_macro(sql, units, tree, rules) == without_empty(told)
+    assert more
 
 
 def joined(seeds: Iterable[int]) -> tuple[Counter[str], list[str]]:

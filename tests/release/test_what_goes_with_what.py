@@ -88,15 +88,21 @@ AT_ONCE: tuple[tuple[dict[str, Any], str], ...] = (
     ({"leftovers": "suppress", "model": "l-diversity"}, "--leftovers suppress is for values that "
      "rows of cases show and theta bounds, which is not so with the model l-diversity: use "
      "--leftovers withhold"),
-    ({**COUNTS, "model": "msdp-num"}, "--terms tables does not go with the model msdp-num"),
-    ({**COUNTS, "model": "ppms-alpha"}, "--terms tables does not go with the model ppms-alpha"),
-    ({**COUNTS, "count": "persons"}, "--terms tables does not go with --count persons: leave one "
-     "of them out"),
-    ({**COUNTS, "draft": True}, "--terms tables does not go with --draft: leave one of them out"),
-    ({**COUNTS, "max_delay": 2}, "--terms tables does not go with --max-delay: leave one of them "
-     "out"),
+    ({**COUNTS, "model": "msdp-num"}, "--terms tables does not go with the model msdp-num: "
+     "rows beside counts keep k alone, in regions that hold the values of their cases: give "
+     "--model ms or ppms++"),
+    ({**COUNTS, "model": "ppms-alpha"}, "--terms tables does not go with the model ppms-alpha: "
+     "rows beside counts keep k alone, in regions that hold the values of their cases: give "
+     "--model ms or ppms++"),
+    ({**COUNTS, "count": "persons"}, "--terms tables does not go with --count persons, since "
+     "a case that is new may be of a person who was counted before: leave one of them out"),
+    ({**COUNTS, "draft": True}, "--terms tables does not go with --draft, since it is confirmed "
+     "when other tables of its cases may be out: leave one of them out"),
+    ({**COUNTS, "max_delay": 2}, "--terms tables does not go with --max-delay, since the proof "
+     "is of cases that are released in their own period: leave one of them out"),
     ({**COUNTS, "leftovers": "suppress"}, "--terms tables does not go with values that are "
-     "suppressed: leave one of them out"),
+     "suppressed, since counts are of all values of a case, and need no suppression: leave one of "
+     "them out"),
     ({"as_printed": "wu2022", "model": "ms"}, "--as-printed wu2022 runs ppms-dp-all, ppms-dp-num, "
      "ppms++, and not ms: give one of these, or leave it out"),
     ({"as_printed": "lin2016", "model": "ms"}, "--as-printed lin2016 takes --missing drop: leave "
@@ -228,7 +234,9 @@ def test_what_does_not_go_with_a_file_is_refused(tmp_path: Path) -> None:
         "--count persons does not go with --knowledge, by which thresholds of persons are not "
         "checked: leave one of them out"
     )
-    with pytest.raises(ReleaseError, match="--terms tables does not go with --knowledge: leave"):
+    with pytest.raises(
+        ReleaseError, match="--terms tables does not go with --knowledge, since whoever"
+    ):
         make_request("2011Q4", {**COUNTS, "knowledge": str(tmp_path / "known.csv")})
     alone = replace(make_request("2011Q4", {"model": "disassociation"}), terms=None)
     with pytest.raises(ReleaseError, match="the model disassociation releases terms only: say"):

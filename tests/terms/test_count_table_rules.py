@@ -258,6 +258,74 @@ def test_a_told_pair_leaves_a_way_out_where_the_sensitive_item_is_told_of_all_on
     assert PAIR not in found
 
 
+def test_a_pair_is_told_where_its_sensitive_item_may_lie_in_another_stratum(sql: Any) -> None:
+    """Rule G2 by told counts: 2 men have s, so it is told of all 13 alone, and not by sex.
+
+    All 11 with both are women: 9 of 20 or more, by what women and men have. But 4 of the 13 may as
+    well be women and 9 men, so that 4 women and 7 men have both.
+    """
+    made = units(
+        ("F", (DRUG, REACTION), 11),
+        ("F", (DRUG,), 9),
+        ("F", (), 60),
+        ("M", (REACTION,), 2),
+        ("M", (DRUG,), 20),
+        ("M", (), 60),
+    )
+    found = told(sql, made, SEXES)
+    assert found[frozenset({DRUG})] == {"F": 20, "M": 20}
+    assert found[frozenset({REACTION})] == {"all": 13}
+    assert found[PAIR] == {"all": 11}
+    assert fewest(found, SEXES, around(DRUG, REACTION), "F", PAIR, made) <= THETA * 20
+
+
+def test_nor_does_a_pair_that_one_sex_has_alone_say_where_its_item_is(sql: Any) -> None:
+    """x is of women alone, s of both: that 8 have both does not say how many men have s."""
+    made = units(
+        ("F", (DRUG, REACTION), 8),
+        ("F", (DRUG,), 12),
+        ("F", (REACTION,), 2),
+        ("F", (), 40),
+        ("M", (REACTION,), 2),
+        ("M", (), 60),
+    )
+    found = told(sql, made, SEXES)
+    assert found[frozenset({DRUG})] == {"F": 20}
+    assert found[PAIR] == {"all": 8}
+
+
+@pytest.mark.parametrize(
+    ("name", "women", "men"),
+    [
+        ("too few of the other sex have x", 60, 15),
+        ("all of the other sex have x, so that s there would force both", 30, 0),
+    ],
+)
+def test_a_pair_is_not_told_where_its_item_can_lie_nowhere_else(
+    sql: Any, name: str, women: int, men: int
+) -> None:
+    few = units(
+        ("F", (DRUG, REACTION), 28),
+        ("F", (DRUG,), women - 28),
+        ("F", (), 40),
+        ("M", (DRUG, REACTION), 2),
+        ("M", (DRUG,), men - 2),
+        ("M", (), 90),
+    )
+    full = units(
+        ("F", (DRUG, REACTION), 13),
+        ("F", (DRUG,), 17),
+        ("F", (REACTION,), 20),
+        ("F", (), 40),
+        ("M", (DRUG, REACTION), 2),
+        ("M", (DRUG,), 18),
+    )
+    made = full if men == 0 else few
+    found = told(sql, made, SEXES)
+    assert frozenset({DRUG}) in found
+    assert PAIR not in found
+
+
 HALF_AND_MORE = Fraction(3, 4)
 
 
@@ -380,6 +448,8 @@ def test_tiny_data_do_not_pin_a_few_who_have_both(sql: Any) -> None:
         (3, THETA, {"F": 2, "M": 9}, SEXES),
         (3, THETA, {"F": 3, "M": 5, "U": 2}, TWO_SPLITS),
         (2, Fraction(1, 2), {"F": 4, "M": 3, "U": 3}, TWO_SPLITS),
+        (2, Fraction(1, 2), {"F": 6, "M": 6}, SEXES),
+        (3, THETA, {"F": 9, "M": 9}, SEXES),
         (3, THETA, {"a": 3, "b": 3, "c": 4}, Tree({"all": ("a", "b", "c")})),
     ],
 )

@@ -8,11 +8,9 @@ rule for every such count is refused, and the rest is listed as not shown.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -29,6 +27,14 @@ from srsql.engine.artifact.format import (
     Manifest,
 )
 from srsql.engine.artifact.verify.contradictions import Trees, uniform_faults
+from srsql.engine.artifact.verify.count_cells import Cells, Item, Key, item_place
+from srsql.engine.artifact.verify.count_rules import (
+    bridge_faults,
+    cell_faults,
+    key_words,
+    share_faults,
+    way_out_faults,
+)
 from srsql.engine.artifact.verify.count_strata import (
     ALL,
     Strata,
@@ -52,10 +58,6 @@ from srsql.schemas import builtin_names, load_dataset
 
 COUNT_CHECKS = ("strata", "told units", "told counts", "told shares", "ways out", "bridges")
 OF_SERIES = "new units"
-Item = tuple[str, str | None]
-Key = tuple[Item, ...]
-"""Its items in order; none: all units."""
-Theta = Mapping[Item, tuple[int, int]]
 UNTOLD = (
     "{quarter}: that counts are those of the released cases: what cases hold is not published; nor "
     "that all is told that the rules allow"
@@ -72,34 +74,6 @@ NOT_NEW = (
     "{quarter}: that counts are of the cases that no earlier release has: give the artifacts of "
     "all earlier quarters as well"
 )
-
-
-class Cells:
-    """The told cells of all keys, and what follows of wider strata."""
-
-    def __init__(self, strata: Strata, told: Mapping[Key, Mapping[str, int]]) -> None:
-        self.strata, self.told = strata, told
-        self.sums: dict[Key, dict[str, int]] = {}
-        for key, cells in told.items():
-            found: dict[str, int] = defaultdict(int)
-            for node, cases in cells.items():
-                for above in strata.paths[node]:
-                    found[above] += cases
-            self.sums[key] = dict(found)
-
-    def of(self, key: Key, node: str) -> int | None:
-        """How many units of a stratum hold a key; None: not known."""
-        if key not in self.told:
-            return None
-        if (found := self.sums[key].get(node)) is not None:
-            return found
-        cells = self.told[key]
-        return None if any(above in cells for above in self.strata.paths[node]) else 0
-
-    @cached_property
-    def items(self) -> list[Item]:
-        """Every told item."""
-        return [key[0] for key in self.told if len(key) == 1]
 
 
 def check_counts(
@@ -132,10 +106,10 @@ def check_counts(
     theta, listed, of_thresholds = _thresholds(folder, manifest, cells)
     regions = placed(manifest, trees, strata, regions_of(con, manifest))
     units = Check("told units", list(_unit_faults(manifest, cells, regions, claim.k)), len(told))
-    counts = [*shape, *_cell_faults(claim, cells), *_spelling_faults(manifest, claim, cells)]
-    shares = [*of_thresholds, *_share_faults(claim, cells, theta)]
-    ways, coarse, pairs = _ways_out(claim, cells, theta)
-    forced, open_bridges, bridges = _bridges(cells, theta)
+    counts = [*shape, *cell_faults(cells), *_spelling_faults(manifest, claim, cells)]
+    shares = [*of_thresholds, *share_faults(cells, theta, claim.k)]
+    ways, coarse, pairs = way_out_faults(cells, theta, claim.k, claim.pairs)
+    forced, open_bridges, bridges = bridge_faults(cells, theta)
     checks = [
         first,
         units,
@@ -167,8 +141,8 @@ def _told(
             faults.append(f"the rows of {name} are not in the order of their columns")
         for stratum, *named, cases in rows:
             pairs = list(zip(named[::2], named[1::2], strict=True))
-            key = tuple(sorted(pairs, key=_item_place))
-            words = f"{_words(key)} of {stratum!r}"
+            key = tuple(sorted(pairs, key=item_place))
+            words = f"{key_words(key)} of {stratum!r}"
             if stratum not in strata.nodes:
                 faults.append(f"{words}: there is no such stratum")
             elif any(attribute not in claim.attributes for attribute, _ in key):
@@ -189,17 +163,6 @@ def _place(row: Sequence[Any]) -> list[tuple[bool, Any]]:
     return [
         (value is None, value.encode() if isinstance(value, str) else value or 0) for value in row
     ]
-
-
-def _item_place(item: Item) -> tuple[bytes, bool, bytes]:
-    return item[0].encode(), item[1] is None, (item[1] or "").encode()
-
-
-def _words(key: Key) -> str:
-    """A key in words."""
-    if not key:
-        return "the number of cases"
-    return " and ".join(f"{a} {'none that is told' if t is None else repr(t)}" for a, t in key)
 
 
 def _thresholds(
@@ -223,7 +186,7 @@ def _thresholds(
     for item in sensitive:
         term = str(item[1])
         if term not in listed:
-            faults.append(f"{_words((item,))} is told, and has no threshold")
+            faults.append(f"{key_words((item,))} is told, and has no threshold")
         theta[item] = listed.get(term, (0, 1)) if term not in wrong else (0, 1)
         cases[term] = max(cases[term], cells.sums[(item,)].get(ALL, 0))
         num, den = theta[item]
@@ -259,35 +222,6 @@ def _not_due(told: Mapping[str, int], due: Mapping[str, int]) -> Iterator[str]:
             )
 
 
-def _cell_faults(claim: CountsClaim, cells: Cells) -> Iterator[str]:
-    """Strata of a key that lie in each other; columns of one value a case that are not told
-    whole (rules R2 and R3)."""
-    for key, told in cells.told.items():
-        for node in told:
-            for above in cells.strata.paths[node][1:]:
-                if above in told:
-                    yield f"{_words(key)} is told of {node!r} and of {above!r}, which it lies in"
-    closed = {item[0] for item in cells.items if item[1] is None}
-    for attribute in sorted(closed):
-        wholes: dict[Key, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-        for key in cells.told:
-            for item in key:
-                if item[0] == attribute:
-                    others = tuple(each for each in key if each != item)
-                    for node, cases in cells.sums[key].items():
-                        wholes[others][node] += cases
-        for others, sums in wholes.items():
-            if len(others) and others not in cells.sums:
-                continue
-            for node, cases in sums.items():
-                due = cells.of(others, node)
-                if due != cases:
-                    yield (
-                        f"the values of {attribute} of {node!r}, of which a case has one, are "
-                        f"{cases:,} in all beside {_words(others)}, not {due}"
-                    )
-
-
 def _spelling_faults(manifest: Manifest, claim: CountsClaim, cells: Cells) -> Iterator[str]:
     """Terms that are told under another text than their key, or in two spellings."""
     if not manifest.term_key:
@@ -301,213 +235,6 @@ def _spelling_faults(manifest: Manifest, claim: CountsClaim, cells: Cells) -> It
             yield f"{attribute} {term!r} is told by another text than its key, {key!r}"
         if (other := spelled.setdefault((attribute, key), term)) != term:
             yield f"{attribute} {term!r} and {other!r} are one term"
-
-
-def _share_faults(claim: CountsClaim, cells: Cells, theta: Theta) -> Iterator[str]:
-    """Counts that are more than what they are part of allows (rule R2)."""
-    for key, told in cells.told.items():
-        for node, cases in told.items():
-            for item in key:
-                others = tuple(each for each in key if each != item)
-                whole = cells.of(others, node)
-                words = f"{_words(key)} of {node!r} is {cases:,}"
-                if whole is None:
-                    yield f"{words}, and {_words(others)} is not told of it"
-                    continue
-                num, den = theta.get(item, (1, 1))
-                if cases > whole:
-                    yield f"{words}, of {whole:,} with {_words(others)}"
-                elif cases * den > whole * num:
-                    yield f"{words} of {whole:,} with {_words(others)}: theta is {num}/{den}"
-                elif len(key) == 1 and 0 < whole - cases < claim.k:
-                    yield f"{words} of {whole:,}: fewer than {claim.k} do not hold it"
-            if len(key) == 2:
-                units, *sizes = (cells.of(of, node) for of in ((), (key[0],), (key[1],)))
-                least = sum(size or 0 for size in sizes) - (units or 0)
-                if units is not None and cases < least:
-                    yield f"{_words(key)} of {node!r} is {cases:,}, at least {least:,} have both"
-
-
-@dataclass(frozen=True)
-class _Both:
-    """Between which numbers units of a stratum hold two told items, by what is told of each."""
-
-    cells: Cells
-    one: Item
-    other: Item
-
-    @cached_property
-    def meets(self) -> dict[str, tuple[int, int]]:
-        """The finest strata of which both are known, with the number of each, neither 0."""
-        found: dict[str, tuple[int, int]] = {}
-        for told, item, other in (
-            (self.cells.told[(self.one,)], self.one, self.other),
-            (self.cells.told[(self.other,)], self.other, self.one),
-        ):
-            for node, cases in told.items():
-                if beside := self.cells.of((other,), node):
-                    found[node] = (cases, beside) if item == self.one else (beside, cases)
-        return found
-
-    def around(self, node: str) -> str | None:
-        """The stratum of which both are known, and that a stratum is a part of."""
-        return next((at for at in self.cells.strata.paths[node][1:] if at in self.meets), None)
-
-    def least(self, node: str) -> int:
-        """So many hold both."""
-        found = 0
-        for at, (one, other) in self.meets.items():
-            if node in self.cells.strata.paths[at]:
-                found += max(0, one + other - (self.cells.of((), at) or 0))
-        return found
-
-    def most(self, node: str) -> int:
-        """No more hold both."""
-        if (at := self.around(node)) is not None:
-            known = [self.cells.of((item,), node) for item in (self.one, self.other)]
-            return min(
-                whole if part is None else part
-                for part, whole in zip(known, self.meets[at], strict=True)
-            )
-        return sum(
-            min(numbers)
-            for at, numbers in self.meets.items()
-            if node in self.cells.strata.paths[at]
-        )
-
-    def most_beside(self, node: str, part: str) -> int:
-        """No more of a stratum hold both without those of a part that tells the first item."""
-        at = self.around(part)
-        if at is None:
-            return self.most(node) - self.most(part)
-        own = self.cells.of((self.one,), part) or 0
-        if node in self.cells.strata.paths[at]:
-            one, other = self.meets[at]
-            return self.most(node) - min(one, other) + min(one - own, other)
-        return min((self.cells.of((self.one,), node) or 0) - own, self.meets[at][1])
-
-
-def _ways_out(claim: CountsClaim, cells: Cells, theta: Theta) -> tuple[list[str], int, int]:
-    """Where rules G1 and G2 leave no data set in which a threshold holds; how many told counts of
-    two items do not show it of the finest strata, and how many there are."""
-    faults = list(_crowded(claim, cells, theta))
-    coarse, total, known = 0, 0, dict[tuple[Item, Item], _Both]()
-    finest = cells.told.get((), {})
-    for key, told in cells.told.items():
-        if len(key) != 2 or any((item,) not in cells.told for item in key):
-            continue
-        for node, cases in told.items():
-            parts = cells.strata.children.get(node, [])
-            total += 1
-            if not parts or node in finest:
-                continue
-            coarse += any(
-                at not in finest
-                for item in key
-                for at in cells.told[(item,)]
-                if at in cells.strata.paths[node] or node in cells.strata.paths[at]
-            )
-            for item, other in (key, key[::-1]):
-                num, den = theta.get(other, (1, 1))
-                if num == den:
-                    continue
-                both = known.setdefault((item, other), _Both(cells, item, other))
-                faults += [
-                    f"{_words(key)} is told of {cases:,} cases of {node!r} and not of its parts: "
-                    f"so more than {num}/{den} of those of {at!r} with {_words((item,))} hold "
-                    f"{_words((other,))}"
-                    for at in _forced(both, node, cases, claim.k, (num, den))
-                ]
-    return faults, coarse, total
-
-
-def _forced(both: _Both, node: str, cases: int, k: int, theta: tuple[int, int]) -> Iterator[str]:
-    """The told strata of an item, in a part of a stratum, in which no number of those who hold both
-    keeps to the threshold and the stratum unsplit (rule G2)."""
-    cells, (num, den) = both.cells, theta
-    first, second = cells.strata.children[node]
-    for part, rest in ((first, second), (second, first)):
-        least = max(both.least(part), cases - both.most(rest))
-        most = min(both.most(part), cases - both.least(rest))
-        here = max(least, 1)
-        if here >= k:
-            here = max(least, cases - k + 1)
-        splits = here > most or (here >= k and here >= cases)
-        for at, holders in cells.told[(both.one,)].items():
-            if part not in cells.strata.paths[at] or both.most(at) == 0:
-                continue
-            there = max(both.least(at), here - both.most_beside(part, at))
-            if splits or there * den > holders * num:
-                yield at
-
-
-def _crowded(claim: CountsClaim, cells: Cells, theta: Theta) -> Iterator[str]:
-    """Items told of strata in which so many hold them and a sensitive one that k of them must hold
-    both, or more than a threshold allows (rule G1)."""
-    kinds = {pair for one, other in claim.pairs for pair in ((one, other), (other, one))}
-    bounded = [item for item, (num, den) in theta.items() if num < den]
-    greatest: dict[str, int] = defaultdict(int)
-    for item in bounded:
-        for node, cases in cells.sums[(item,)].items():
-            greatest[node] = max(greatest[node], cases)
-    for item in cells.items:
-        crowd = [
-            node
-            for node, cases in cells.sums[(item,)].items()
-            if cases + greatest[node] > (cells.of((), node) or 0)
-        ]
-        if not crowd:
-            continue
-        for other in bounded:
-            if (item[0], other[0]) not in kinds:
-                continue
-            both, (num, den) = _Both(cells, item, other), theta[other]
-            for node, cases in cells.told[(item,)].items():
-                forced = both.least(node)
-                if forced >= claim.k or forced * den > cases * num:
-                    yield (
-                        f"{forced:,} of the {cases:,} cases of {node!r} with {_words((item,))} "
-                        f"must hold {_words((other,))}"
-                    )
-
-
-def _bridges(cells: Cells, theta: Theta) -> tuple[list[str], int, int]:
-    """Two told partners that force a sensitive item on more of those who hold both than its
-    threshold allows (rule G3); how many are not shown, and how many were looked at."""
-    partners: dict[tuple[Item, str], list[tuple[int, Item]]] = defaultdict(list)
-    for key, sums in cells.sums.items():
-        for item, other in (key, key[::-1]) if len(key) == 2 else ():
-            num, den = theta.get(item, (1, 1))
-            if num < den and (item,) in cells.sums:
-                for node, cases in sums.items():
-                    partners[item, node].append((cases, other))
-    faults, unknown, total = list[str](), 0, 0
-    for (item, node), found in partners.items():
-        holders = cells.of((item,), node)
-        if holders is None or len(found) < 2:
-            continue
-        num, den = theta[item]
-        found.sort(key=lambda each: -each[0])
-        for place, (cases, one) in enumerate(found):
-            if 2 * cases <= holders:
-                break
-            for beside, other in found[place + 1 :]:
-                forced = cases + beside - holders
-                if forced <= 0:
-                    break
-                total += 1
-                joint = tuple(sorted((one, other), key=_item_place))
-                most = cells.of(joint, node)
-                if most is None:
-                    unknown += 1
-                    known = [cells.of((each,), node) for each in joint]
-                    most = min((each for each in known if each is not None), default=holders)
-                if forced * den > most * num:
-                    faults.append(
-                        f"{forced:,} of at most {most:,} cases of {node!r} with {_words(joint)} "
-                        f"must hold {_words((item,))}, the threshold is {num}/{den}"
-                    )
-    return faults, unknown, total
 
 
 def new_units_check(

@@ -33,15 +33,29 @@ from srsql.schemas import Dataset
 
 ASKED = "--terms tables"
 _LEAVE = "leave one of them out"
-UNPROVED: dict[str, Callable[[Wanted], bool]] = {
-    "--draft": lambda wanted: wanted.draft,
-    "--count persons": lambda wanted: wanted.unit.parted,
-    "--max-delay": lambda wanted: wanted.max_delay is not None,
-    "--knowledge": lambda wanted: wanted.knowledge is not None,
-    "values that are suppressed": lambda wanted: wanted.suppresses,
+UNPROVED: dict[str, tuple[Callable[[Wanted], bool], str]] = {
+    "--draft": (
+        lambda wanted: wanted.draft,
+        "it is confirmed when other tables of its cases may be out",
+    ),
+    "--count persons": (
+        lambda wanted: wanted.unit.parted,
+        "a case that is new may be of a person who was counted before",
+    ),
+    "--max-delay": (
+        lambda wanted: wanted.max_delay is not None,
+        "the proof is of cases that are released in their own period",
+    ),
+    "--knowledge": (
+        lambda wanted: wanted.knowledge is not None,
+        "whoever knows a disease by its drug has more than counts tell",
+    ),
+    "values that are suppressed": (
+        lambda wanted: wanted.suppresses,
+        "counts are of all values of a case, and need no suppression",
+    ),
 }
-"""What the proof of the claim does not cover. A draft is confirmed when other tables may be out
-that count its cases."""
+"""What the proof of the claim does not cover -> where it is asked for, and why."""
 
 
 def _takes_none(model: GroupingModel) -> bool:
@@ -55,13 +69,13 @@ def _columns(at: OnDataset) -> bool:
     return at.wanted.tables is not None and bool(at.wanted.columns)
 
 
-def _not_with(other: str, holds: Callable[[Wanted], bool]) -> Refusal[Asked]:
+def _not_with(other: str, holds: Callable[[Wanted], bool], why: str) -> Refusal[Asked]:
     return Refusal(
         Asked,
         ASKED,
         other,
         lambda at: at.wanted.tables is not None and holds(at.wanted),
-        f"{ASKED} does not go with {other}",
+        f"{ASKED} does not go with {other}, since {why}",
         _LEAVE,
     )
 
@@ -92,9 +106,11 @@ COUNTS = Feature(
             ASKED,
             "a model whose rows are not regions that keep k and theta, or that bounds alpha",
             lambda at: at.wanted.tables is not None and _takes_none(at.wanted.model),
-            f"{ASKED} does not go with the model {{model}}",
+            f"{ASKED} does not go with the model {{model}}: rows beside counts keep k alone, in "
+            "regions that hold the values of their cases",
+            "give --model ms or ppms++",
         ),
-        *(_not_with(other, holds) for other, holds in UNPROVED.items()),
+        *(_not_with(other, holds, why) for other, (holds, why) in UNPROVED.items()),
         Refusal(
             OnDataset,
             ASKED,

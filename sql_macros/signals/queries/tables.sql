@@ -586,3 +586,97 @@ SELECT
     )
 FROM temp.main.srsql_measure AS m
 INNER JOIN told AS t ON m.drug = t.drug AND m.reaction = t.reaction;
+
+-- name: leaf_stratum
+-- In which stratum each finest one of a count table lies, by what its cuts ask of the
+-- quasi-identifiers $by. tree is composed.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_leaf_stratum AS
+WITH
+leaf AS (
+    SELECT t.stratum FROM temp.main.srsql_tree AS t
+    ANTI JOIN temp.main.srsql_tree AS c ON t.stratum = c.parent
+),
+
+asked AS (
+    SELECT
+        l.stratum,
+        list(
+            struct_pack(qid := t."column", node := t.value, l := t.low, b := t.below, i := t.inside)
+            ORDER BY t."column", t.value, t.low, t.below
+        ) FILTER (WHERE list_contains($by::VARCHAR[], t."column")) AS answers
+    FROM leaf AS l
+    INNER JOIN srsql.nested_strata('temp.main.srsql_tree') AS n ON l.stratum = n.inner_stratum
+    INNER JOIN temp.main.srsql_tree AS t ON n.stratum = t.stratum
+    GROUP BY l.stratum
+)
+
+SELECT a.stratum AS leaf, dense_rank() OVER (ORDER BY a.answers)::INTEGER AS stratum
+FROM asked AS a;
+
+-- name: stratified_counts
+-- What strata make of each wanted pair, of counts; where some count of some stratum is not told,
+-- nothing is but the ends and what these decide.
+CREATE OR REPLACE TEMP TABLE temp.main.srsql_stratified AS
+WITH
+listed AS (
+    SELECT DISTINCT s.stratum FROM temp.main.srsql_leaf_stratum AS s
+),
+
+weight AS MATERIALIZED (
+    SELECT
+        k.stratum,
+        n.stratum AS node,
+        bool_and(l.stratum = k.stratum AND w.surely) AS surely,
+        bool_or(l.stratum = k.stratum AND w.maybe) AS maybe
+    FROM srsql.nested_strata('temp.main.srsql_tree') AS n
+    INNER JOIN temp.main.srsql_leaf_stratum AS l ON n.inner_stratum = l.leaf
+    INNER JOIN temp.main.srsql_leaf_weight AS w ON l.leaf = w.stratum
+    CROSS JOIN listed AS k
+    GROUP BY k.stratum, n.stratum
+),
+
+pair AS MATERIALIZED (
+    SELECT DISTINCT p.drug, p.reaction FROM temp.main.srsql_signal_pair AS p
+),
+
+tables AS MATERIALIZED (
+    SELECT 0 AS stratum, c.* FROM temp.main.srsql_contingency AS c
+    UNION ALL BY NAME
+    SELECT c.*
+    FROM srsql.count_contingency_by_stratum('temp.main.srsql_cell', 'weight', 'pair') AS c
+),
+
+told AS (
+    SELECT
+        t.drug,
+        t.reaction,
+        bool_and(
+            t.a_lower = t.a_upper
+            AND t.b_lower = t.b_upper
+            AND t.c_lower = t.c_upper
+            AND t.d_lower = t.d_upper
+        ) AS told
+    FROM tables AS t
+    GROUP BY t.drug, t.reaction
+),
+
+prior AS MATERIALIZED (
+    SELECT
+        NULL::STRUCT(
+            alpha1 DOUBLE, beta1 DOUBLE, alpha2 DOUBLE, beta2 DOUBLE, p DOUBLE
+        ) AS prior
+)
+
+SELECT
+    s.* REPLACE (
+        CASE WHEN t.told THEN s.prr END AS prr,
+        CASE WHEN t.told THEN s.prr_low END AS prr_low,
+        CASE WHEN t.told THEN s.prr_high END AS prr_high,
+        CASE WHEN t.told THEN s.prr END AS prr_known,
+        CASE WHEN t.told THEN s.ror END AS ror,
+        CASE WHEN t.told THEN s.ror_low END AS ror_low,
+        CASE WHEN t.told THEN s.ror_high END AS ror_high,
+        CASE WHEN t.told THEN s.ror END AS ror_known
+    )
+FROM srsql.stratified_measures('tables', 'prior') AS s
+INNER JOIN told AS t ON s.drug = t.drug AND s.reaction = t.reaction;

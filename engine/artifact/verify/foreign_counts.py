@@ -1,0 +1,342 @@
+"""Count tables of somebody else, held to the rules of SPEC section 19 as far as they show it.
+
+A table is a CSV file with a row for each count: columns of items (a drug, a reaction), in any
+number columns of strata (sex, age), and a column ``cases``. An empty field stands for all: a row
+without items counts all cases of its stratum, one with a drug alone all cases with the drug. The
+strata need no tree: by sex and by age are two ways to part the same cases.
+
+Nothing of it is believed, and nothing taken for a rule that it does not say: where a count is not
+told that a rule asks for, the widest bounds are taken that the told ones leave.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+
+from srsql.engine.artifact.verify.verdict import Check, Verified
+from srsql.engine.errors import VerifyError
+
+CASES = "cases"
+Stratum = tuple[str | None, ...]
+"""A value for each column of strata; None: all."""
+Key = tuple[str | None, ...]
+"""A value for each column of items; None: any."""
+MOST_ROWS = 5_000_000
+CANNOT = (
+    "that the counts are true, and of which cases they are: rows and originals are not given",
+    "other tables of the same cases, whose counts can be subtracted from these (rule R6)",
+    "why a count is missing: whoever knows the rule by which counts are left out may conclude more",
+    "the joint use of counts of more than two items",
+)
+NOT_ASKED = "{count:,} counts of items or pairs of which the whole is not told: their shares"
+NO_JOINT = (
+    "{count:,} of {total:,} pairs of items that share a third, for want of their joint count: the "
+    "widest bound does not refute them"
+)
+
+
+class ForeignCounts:
+    """The counts of a file by key and stratum."""
+
+    def __init__(
+        self, items: Sequence[str], strata: Sequence[str], told: Mapping[tuple[Key, Stratum], int]
+    ) -> None:
+        self.items, self.strata, self.told = items, strata, told
+
+    @cached_property
+    def by_key(self) -> dict[Key, dict[Stratum, int]]:
+        """Key -> stratum -> count."""
+        found: dict[Key, dict[Stratum, int]] = defaultdict(dict)
+        for (key, stratum), cases in self.told.items():
+            found[key][stratum] = cases
+        return dict(found)
+
+    def words(self, key: Key, stratum: Stratum) -> str:
+        """A cell in words."""
+        named = [f"{n} {v!r}" for n, v in zip(self.items, key, strict=True) if v is not None]
+        where = [f"{n} {v!r}" for n, v in zip(self.strata, stratum, strict=True) if v is not None]
+        return f"{' and '.join(named) or 'all cases'} of {', '.join(where) or 'all strata'}"
+
+    def parts(self, key: Key, stratum: Stratum) -> Iterator[dict[Stratum, int]]:
+        """The told cells that part a cell by one column: what each value of it has."""
+        for place, value in enumerate(stratum):
+            if value is None:
+                found = {
+                    other: cases
+                    for other, cases in self.by_key[key].items()
+                    if other[place] is not None
+                    and other[:place] + other[place + 1 :] == stratum[:place] + stratum[place + 1 :]
+                }
+                if found:
+                    yield found
+
+
+def verify_foreign_counts(
+    path: Path, k: int, theta: Mapping[str, Fraction], items: Sequence[str]
+) -> Verified:
+    """Hold a table of counts of somebody else to k, thresholds and the rules G1 to G3.
+
+    Args:
+        path: of the CSV file.
+        k: cases of a count, at least.
+        theta: column of items -> the largest share of the holders of another item, or of all cases,
+            that may hold a value of it. Columns that are not named have no threshold.
+        items: the columns of items.
+
+    Raises:
+        VerifyError: the file is no such table.
+    """
+    if k < 2:
+        raise VerifyError(f"--k {k}: a count of one case hides nobody, give 2 or more")
+    if unknown := sorted(set(theta) - set(items)):
+        raise VerifyError(f"--theta {unknown[0]}: it is none of --items {','.join(items)}")
+    counts = _read(path, tuple(items))
+    shares, unasked = _shares(counts, k, theta)
+    bridges, open_bridges, total = _bridges(counts, theta)
+    looked_at = len(counts.told)
+    checks = [
+        Check("told counts", list(_cells(counts, k)), looked_at),
+        Check("told shares", shares, looked_at),
+        Check("ways out", list(_ways_out(counts, k, theta)), looked_at),
+        Check("bridges", bridges, total),
+    ]
+    cannot = list(CANNOT)
+    if not theta:
+        cannot.append("thresholds: give --theta")
+    if unasked:
+        cannot.append(NOT_ASKED.format(count=unasked))
+    if open_bridges:
+        cannot.append(NO_JOINT.format(count=open_bridges, total=total))
+    named = tuple(Check(c.name, c.faults, c.total, str(path)) for c in checks)
+    return Verified((str(path),), named, (), tuple(cannot))
+
+
+def _read(path: Path, items: tuple[str, ...]) -> ForeignCounts:
+    told: dict[tuple[Key, Stratum], int] = {}
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            columns = [name or "" for name in reader.fieldnames or ()]
+            for name in (*items, CASES):
+                if columns.count(name) != 1:
+                    raise VerifyError(
+                        f"{path}: it needs one column {name!r} (it has: {', '.join(columns)})"
+                    )
+            strata = [name for name in columns if name not in (*items, CASES)]
+            for number, row in enumerate(reader, 2):
+                text = row[CASES]
+                if None in row or text is None or not text.strip().isascii():
+                    raise VerifyError(f"{path}, row {number}: it has not as many fields as columns")
+                if not text.strip().isdigit():
+                    raise VerifyError(f"{path}, row {number}: {text[:20]!r} is no number of cases")
+                if number > MOST_ROWS:
+                    raise VerifyError(f"{path}: more than {MOST_ROWS:,} counts")
+                key = tuple((row[name] or "").strip().casefold() or None for name in items)
+                where = tuple((row[name] or "").strip() or None for name in strata)
+                if (key, where) in told:
+                    raise VerifyError(f"{path}, row {number}: this count is there twice")
+                told[key, where] = int(text)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise VerifyError(f"{path}: cannot be read: {error}") from None
+    if not told:
+        raise VerifyError(f"{path}: there are no counts")
+    return ForeignCounts(items, strata, told)
+
+
+def _cells(counts: ForeignCounts, k: int) -> Iterator[str]:
+    """Counts below k, and differences of counts of one key that are."""
+    for (key, stratum), cases in counts.told.items():
+        words = counts.words(key, stratum)
+        if 0 < cases < k:
+            yield f"{words} is {cases}, fewer than {k}"
+        for parts in counts.parts(key, stratum):
+            rest = cases - sum(parts.values())
+            if rest < 0:
+                yield f"{words} is {cases:,}, and its parts are {cases - rest:,}"
+            elif 0 < rest < k:
+                yield f"{words} is {cases:,}: {rest} of it are in no part that is told"
+
+
+def _shares(counts: ForeignCounts, k: int, theta: Mapping[str, Fraction]) -> tuple[list[str], int]:
+    """Counts that are more of what they are part of than a threshold allows, or all but a few."""
+    faults, unknown = list[str](), 0
+    for (key, stratum), cases in counts.told.items():
+        named = [place for place, value in enumerate(key) if value is not None]
+        for place in named:
+            others = _without(key, place)
+            whole = counts.told.get((others, stratum))
+            words = f"{counts.words(key, stratum)} is {cases:,}"
+            limit = theta.get(counts.items[place], Fraction(1))
+            if whole is None:
+                unknown += 1
+            elif cases > whole:
+                faults.append(f"{words}, of {whole:,} {counts.words(others, stratum)}")
+            elif cases > limit * whole:
+                faults.append(
+                    f"{words} of {whole:,} {counts.words(others, stratum)}: theta is {limit}"
+                )
+            elif len(named) == 1 and 0 < whole - cases < k:
+                faults.append(f"{words} of {whole:,}: {whole - cases} do not hold it")
+    return faults, unknown
+
+
+def _without(key: Key, place: int) -> Key:
+    return (*key[:place], None, *key[place + 1 :])
+
+
+def _ways_out(counts: ForeignCounts, k: int, theta: Mapping[str, Fraction]) -> Iterator[str]:
+    """Untold pairs that told counts force above a threshold, or pin to fewer than k: by all cases
+    of their stratum (G1), or by a wider one and the room that its other parts have (G2)."""
+    for one, other in combinations(range(len(counts.items)), 2):
+        for known, sensitive in ((one, other), (other, one)):
+            limit = theta.get(counts.items[sensitive], Fraction(1))
+            if limit < 1:
+                yield from _forced(counts, k, known, sensitive, limit)
+
+
+def _alone(counts: ForeignCounts, place: int) -> dict[str, dict[Stratum, int]]:
+    """Value of one column of items, alone -> its cells."""
+    return {
+        str(key[place]): cells
+        for key, cells in counts.by_key.items()
+        if key[place] is not None and key == _lone(len(key), place, str(key[place]))
+    }
+
+
+def _lone(size: int, place: int, value: str) -> Key:
+    return _pair(size, {place: value})
+
+
+def _forced(
+    counts: ForeignCounts, k: int, known: int, sensitive: int, limit: Fraction
+) -> Iterator[str]:
+    size = len(counts.items)
+    everyone = counts.by_key.get((None,) * size, {})
+    holding, bearing = _alone(counts, known), _alone(counts, sensitive)
+    for item, term in _candidates(counts, known, sensitive, holding, bearing):
+        cells, bearers = holding[item], bearing.get(term, {})
+        pair = _pair(size, {known: item, sensitive: term})
+        told = counts.by_key.get(pair, {})
+        for stratum, holders in cells.items():
+            least, most = 0, min(holders, bearers.get(stratum, holders))
+            if stratum in everyone and stratum in bearers:
+                least = max(0, holders + bearers[stratum] - everyone[stratum])
+            if not holders or stratum in told:
+                if told.get(stratum, least) < least:
+                    yield f"{counts.words(pair, stratum)}: at least {least:,} must hold both"
+                continue
+            for wide, total in told.items():
+                if _inside(stratum, wide):
+                    least = max(least, total - _room(cells, bearers, told, wide, stratum))
+                    most = min(most, total)
+            words = f"{counts.words(pair, stratum)} is not told, and "
+            if least > limit * holders:
+                yield f"{words}{least:,} of {holders:,} must hold both: theta is {limit}"
+            elif 0 < least == most < k:
+                yield f"{words}{least:,} hold both, fewer than {k}"
+            elif least >= k and not told:
+                yield f"{words}{least:,} must hold both, so that its being untold says more"
+
+
+def _pair(size: int, values: Mapping[int, str]) -> Key:
+    return tuple(values.get(at) for at in range(size))
+
+
+def _candidates(
+    counts: ForeignCounts, known: int, sensitive: int,
+    holding: Mapping[str, Mapping[Stratum, int]], bearing: Mapping[str, Mapping[Stratum, int]],
+) -> list[tuple[str, str]]:  # fmt: skip
+    """Pairs of which something is told, and those that are so frequent that somebody holds both."""
+    found: dict[tuple[str, str], None] = {}
+    for key in counts.by_key:
+        named = {at: value for at, value in enumerate(key) if value is not None}
+        if named.keys() == {known, sensitive} and named[known] in holding:
+            found[named[known], named[sensitive]] = None
+    for stratum, cases in counts.by_key.get((None,) * len(counts.items), {}).items():
+        bearers = {term: cells[stratum] for term, cells in bearing.items() if stratum in cells}
+        greatest = max(bearers.values(), default=0)
+        for item, cells in holding.items():
+            if cells.get(stratum, 0) + greatest > cases:
+                for term, count in bearers.items():
+                    if cells[stratum] + count > cases:
+                        found[item, term] = None
+    return list(found)
+
+
+def _inside(stratum: Stratum, wide: Stratum) -> bool:
+    return stratum != wide and all(w in (None, s) for s, w in zip(stratum, wide, strict=True))
+
+
+def _room(
+    cells: Mapping[Stratum, int], bearers: Mapping[Stratum, int], told: Mapping[Stratum, int],
+    wide: Stratum, stratum: Stratum,
+) -> int:  # fmt: skip
+    """How many of those who hold both in a wider stratum can lie outside one of its parts."""
+    differs = [at for at, (s, w) in enumerate(zip(stratum, wide, strict=True)) if s != w]
+    if len(differs) > 1 or wide not in cells:
+        return told[wide]
+    (place,) = differs
+    room, left = 0, cells[wide] - cells[stratum]
+    for beside, holders in cells.items():
+        if (
+            beside != stratum
+            and beside[place] is not None
+            and _inside(beside, wide)
+            and beside[:place] + beside[place + 1 :] == stratum[:place] + stratum[place + 1 :]
+        ):
+            most = min(holders, bearers.get(beside, bearers.get(wide, holders)))
+            room += told.get(beside, most)
+            left -= holders
+    return room + max(0, left)
+
+
+def _bridges(counts: ForeignCounts, theta: Mapping[str, Fraction]) -> tuple[list[str], int, int]:
+    """Two partners of an item that force it on more of those who hold both than its threshold
+    allows (G3); how many are not shown, and how many there are."""
+    faults, unknown, total = list[str](), 0, 0
+    partners: dict[tuple[int, str, Stratum], list[tuple[int, int, str]]] = defaultdict(list)
+    for (key, stratum), cases in counts.told.items():
+        named = [(at, value) for at, value in enumerate(key) if value is not None]
+        if len(named) == 2:
+            for (at, term), (place, value) in (named, named[::-1]):
+                if theta.get(counts.items[at], Fraction(1)) < 1:
+                    partners[at, term, stratum].append((cases, place, value))
+    size = len(counts.items)
+    for (at, term, stratum), found in partners.items():
+        bearers = counts.told.get((_lone(size, at, term), stratum))
+        if bearers is None:
+            continue
+        limit = theta[counts.items[at]]
+        found.sort(reverse=True)
+        for number, (cases, place, value) in enumerate(found):
+            if 2 * cases <= bearers:
+                break
+            for beside, other_place, other in found[number + 1 :]:
+                forced = cases + beside - bearers
+                if forced <= 0:
+                    break
+                total += 1
+                most = None
+                if place != other_place:
+                    joint = _pair(size, {place: value, other_place: other})
+                    most = counts.told.get((joint, stratum))
+                if most is None:
+                    unknown += 1
+                    holders = [
+                        counts.told.get((_lone(size, n, each), stratum))
+                        for n, each in ((place, value), (other_place, other))
+                    ]
+                    most = min((n for n in holders if n is not None), default=forced)
+                    most = max(most, forced)
+                if forced > limit * most:
+                    faults.append(
+                        f"{forced:,} of at most {most:,} of {value!r} and {other!r} must hold "
+                        f"{counts.words(_lone(size, at, term), stratum)}: theta is {limit}"
+                    )
+    return faults, unknown, total
