@@ -225,8 +225,9 @@ def _for_audience(advice: Advice, audience: str | None) -> Iterator[str]:
 
 def advice_title(advice: Advice) -> str:
     """What the settings of the table were measured on."""
+    on = f"a sample of {advice.sample:,} of" if advice.quick else "all"
     quarter = printable(advice.quarter)
-    return f"{quarter}, series {advice.series}: measured on all {advice.cases:,} cases"
+    return f"{quarter}, series {advice.series}: measured on {on} {advice.cases:,} cases"
 
 
 def sample_title(advice: Advice) -> str:
@@ -268,13 +269,11 @@ def advice_rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
             format_share(one.dsr),
             format_share(one.singled_out),
             "yes" if one.frontier else "",
-            _keeps_bounds(one),
+            _keeps_bounds(one) if settings is advice.settings else "",
         ]
 
 
 def _keeps_bounds(one: Setting) -> str:
-    if one.measured_on == "sample":
-        return ""
     return "NO" if not one.keeps else "yes" if one.risk_is == "worst" else "in the mean"
 
 
@@ -353,6 +352,20 @@ def as_typed(made: Advice, db: Path) -> Advice:
             rows = replace(made.rows, command=[*made.rows.command, "--db", str(db)])
             made = replace(made, rows=rows)
     return made
+
+
+def told_of_advice(db: Path) -> Callable[[str], None]:
+    """Who takes what an advice says before its end, with the warehouse in commands as typed."""
+    from srsql.engine.console.session import current_session
+
+    context = click.get_current_context()
+    typed = context.get_parameter_source("db") is ParameterSource.COMMANDLINE
+    ending = f" --db {shlex.quote(str(db))}" if typed else ""
+
+    def note(text: str) -> None:
+        current_session().note(text + (ending if ": srsql release " in text else ""))
+
+    return note
 
 
 def synth_options(command: Command) -> Command:

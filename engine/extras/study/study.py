@@ -130,8 +130,12 @@ class Study:
         max_risk: Number = None, max_loss: Number = None, max_confidence: Number = None,
         sweep: Sweep | None = None, jobs: int | None = None, csv_safe: bool = False,
         dataset: Name = None, series: str = MAIN, progress: Progress = None,
+        tell: Progress = None,
     ) -> Advice:  # fmt: skip
-        """Which model, k, theta and epsilon for the next release; see ``srsql advise``."""
+        """Which model, k, theta and epsilon for the next release; see ``srsql advise``.
+
+        ``tell`` takes a line at a time of what is known before the end: the plan, first advices.
+        """
         wanted = sweep or Sweep()
         with self.warehouse.guarded():
             schema = self._of(quarter, dataset)
@@ -142,7 +146,7 @@ class Study:
             bounds = make_bounds(max_risk, max_loss, max_confidence)
             workers = Workers(Path(out), jobs, progress, csv_safe=csv_safe)
             return advise(self.warehouse, schema, quarter, bounds, wanted, series=series,
-                          workers=workers)  # fmt: skip
+                          workers=workers, tell=tell)  # fmt: skip
 
     def _of(self, quarter: str, name: Name) -> Dataset:
         return dataset_of(self.warehouse, quarter, name or self._dataset)
