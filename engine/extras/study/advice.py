@@ -124,8 +124,8 @@ def advise(
     count, seed = Counted(), SEED if sweep.seed is None else sweep.seed
     large = sweep.sample if 0 < sweep.sample < cases else None
     first = first_cells(wanted, bounds.risk)
-    if not sweep.quick and (cases <= FEW or len(first) == len(wanted)):
-        first = []
+    if not sweep.quick and ((large or cases) < 2 * FEW or len(first) == len(wanted)):
+        first = []  # what follows takes hardly longer
     tell(plan_line(trial, len(first), wanted, cases, large, quick=sweep.quick))
     tried: Tried = []
     if first:
