@@ -17,6 +17,7 @@ from srsql.engine.console.later import Listed
 from srsql.engine.errors import printable
 
 if TYPE_CHECKING:
+    from srsql.engine.api.engine import Engine
     from srsql.engine.catalog.series import Ids
     from srsql.engine.console import Command
     from srsql.engine.extras.study.grid import Rules
@@ -337,35 +338,32 @@ def row_lines(advice: Advice) -> Iterator[str]:
         yield f"run: {shlex.join(advice.rows.command)}"
 
 
-def as_typed(made: Advice, db: Path) -> Advice:
-    """The advice with the warehouse in its command, where it was typed.
+def advised(db: Path, engine: Engine, quarter: str, folder: Path, **options: Any) -> Advice:
+    """An advice, with the warehouse in its commands where it was typed.
 
     Args:
-        made: the advice of the command `advise`, which runs.
-        db: its warehouse.
+        db: the warehouse.
+        engine: on it.
+        quarter: to be released.
+        folder: for measurements, tables and page.
+        options: of the call.
     """
-    context = click.get_current_context()
-    if context.get_parameter_source("db") is ParameterSource.COMMANDLINE:
-        if made.command:
-            made = replace(made, command=[*made.command, "--db", str(db)])
-        if made.rows and made.rows.command:
-            rows = replace(made.rows, command=[*made.rows.command, "--db", str(db)])
-            made = replace(made, rows=rows)
-    return made
-
-
-def told_of_advice(db: Path) -> Callable[[str], None]:
-    """Who takes what an advice says before its end, with the warehouse in commands as typed."""
     from srsql.engine.console.session import current_session
 
     context = click.get_current_context()
     typed = context.get_parameter_source("db") is ParameterSource.COMMANDLINE
-    ending = f" --db {shlex.quote(str(db))}" if typed else ""
+    ending = ["--db", str(db)] if typed else []
 
     def note(text: str) -> None:
-        current_session().note(text + (ending if ": srsql release " in text else ""))
+        more = f" {shlex.join(ending)}" if ending and ": srsql release " in text else ""
+        current_session().note(text + more)
 
-    return note
+    made: Advice = engine.advise(quarter, folder, tell=note, **options)
+    if made.command:
+        made = replace(made, command=made.command + ending)
+    if made.rows and made.rows.command:
+        made = replace(made, rows=replace(made.rows, command=made.rows.command + ending))
+    return made
 
 
 def synth_options(command: Command) -> Command:

@@ -65,8 +65,10 @@ REACTION, INDICATION, DRUG = "reaction", "indication", "drug"
 KINDS = (INDICATION, REACTION, DRUG)
 """Kinds of terms, in the order in which a column is asked for them."""
 STRONG: Mapping[str, re.Pattern[str]] = {
-    INDICATION: re.compile(r"indi(cation)?(_|$).*(pt|llt|term)|^indi(cation)?s?$|diagn[oó]s|"
-        r"^indi(kation|cación)(en|es)?$|原疾患"),
+    INDICATION: re.compile(
+        r"indi(cation)?(_|$).*(pt|llt|term)|^indi(cation)?s?$|diagn[oó]s|"
+        r"^indi(kation|cación)(en|es)?$|原疾患"
+    ),
     REACTION: re.compile(
         r"^(pt|llt)$|^pt_name|^(adverse_)?reactions?(_list)?|^symptoms?\d*$|preferred_term|"
         r"problem_code|有害事象$|^adverse_events?$|^reaktion(en)?$|^nebenwirkung(en)?$|"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -79,7 +79,6 @@ def advise(
     *,
     series: str,
     workers: Workers,
-    tell: Callable[[str], None] | None = None,
 ) -> Advice:
     """Recommend how to release a quarter next in a series. The warehouse is only read.
 
@@ -98,7 +97,6 @@ def advise(
         sweep: the settings to choose from.
         series: whose next release it is.
         workers: what measures a setting, and where page, table and measured settings go.
-        tell: takes the plan, first advices, and what is kept of an interrupted run.
 
     Raises:
         AdviseError: the quarter is out already, no setting can be released, or the results cannot
@@ -113,32 +111,33 @@ def advise(
     wanted = settings(sweep, models, bounds.risk)
     if all(cell.refused for cell in wanted):
         raise AdviseError(f"no setting can be released: {wanted[0].label}: {wanted[0].refused}")
-    tell = tell or (lambda _: None)
 
     def advised(found: Sequence[Setting]) -> str:
         return _in_a_line(trial, judge(found, bounds), bounds, sweep)
 
     trial = Trial(warehouse, dataset, quarter, series, workers, workers.make_folder(),
-                  sweep.seed is not None, tell, advised)  # fmt: skip
+                  sweep.seed is not None, advised)  # fmt: skip
     cases, began_with = count_cases(warehouse, dataset, quarter), data_of(trial, None)
     count, seed = Counted(), SEED if sweep.seed is None else sweep.seed
     large = sweep.sample if 0 < sweep.sample < cases else None
     first = first_cells(wanted, bounds.risk)
     if not sweep.quick and ((large or cases) < 2 * FEW or len(first) == len(wanted)):
         first = []  # what follows takes hardly longer
-    tell(plan_line(trial, len(first), wanted, cases, large, quick=sweep.quick))
+    workers.tell(plan_line(trial, len(first), wanted, cases, large, quick=sweep.quick))
     tried: Tried = []
     if first:
         tried = try_settings(trial, first, (FEW, seed) if cases > FEW else None, first, count)
     if first and not sweep.quick:
-        tell(f"first advice, from a sample of {FEW:,} cases: {advised([s for _, s in tried])}")
+        workers.tell(
+            f"first advice, from a sample of {FEW:,} cases: {advised([s for _, s in tried])}"
+        )
     sampled: list[Setting] = []
     todo = best_first(wanted, tried, bounds)
     if large and not sweep.quick:
         tried = try_settings(trial, todo, (large, seed), wanted, count)
         sampled = judge([one for _, one in tried], bounds)
         close = [tried[place][0] for place in shortlist(sampled, bounds)]
-        tell(f"from a sample of {large:,} cases: {advised(sampled)}")
+        workers.tell(f"from a sample of {large:,} cases: {advised(sampled)}")
         todo = best_first(close, tried, bounds)
     if not sweep.quick:
         tried = try_settings(trial, todo, None, wanted, count)

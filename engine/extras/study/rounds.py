@@ -14,9 +14,8 @@ from srsql.engine.extras.study.choice import Bounds, judge, recommend
 from srsql.engine.extras.study.grid import Cell, Rules
 from srsql.engine.extras.study.results import Row, read_cell
 from srsql.engine.extras.study.run import Workers, fingerprint, jobs_of, run
-from srsql.engine.extras.study.settings import Setting, setting
+from srsql.engine.extras.study.settings import Setting, is_weaker, plain_cells, setting, twins
 from srsql.engine.interruption import Interruption
-from srsql.engine.models.base import SUPPRESS
 from srsql.engine.release.request import make_request
 from srsql.engine.release.stages.opening import kernels
 from srsql.engine.store.statements import query
@@ -52,8 +51,6 @@ class Trial:
     """Of measured settings."""
     seeded: bool
     """The release will be made with the seed that is measured."""
-    tell: Callable[[str], None]
-    """Takes what is known before the end, a line at a time."""
     advised: Callable[[Sequence[Setting]], str]
     """What is to be recommended of the settings that are measured so far."""
 
@@ -67,14 +64,14 @@ class Counted:
 
 def first_cells(cells: Sequence[Cell], risk: Fraction | None) -> list[Cell]:
     """What is tried first: of settings that differ in k alone the one of the least k that promises
-    the bound on the risk (else the largest); none that suppresses where its twin withholds.
+    the bound on the risk (else the largest); of twins the one that promises more.
 
     Args:
         cells: all that are to be tried.
         risk: the bound; None: there is none.
     """
     best: dict[str, Cell] = {}
-    for cell in _plain(cells):
+    for cell in plain_cells(cells):
         key = repr([option for option in cell.options if option[0] != "k"])
         if key not in best or _eager(cell, risk) < _eager(best[key], risk):
             best[key] = cell
@@ -87,21 +84,6 @@ def _eager(cell: Cell, risk: Fraction | None) -> tuple[bool, int]:
     return not enough, k if enough else -k
 
 
-def _plain(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells without those that suppress what a twin of theirs withholds."""
-    withholding = {_twins(cell) for cell in cells if not _suppresses(cell)}
-    return [cell for cell in cells if not _suppresses(cell) or _twins(cell) not in withholding]
-
-
-def _suppresses(cell: Cell) -> bool:
-    return dict(cell.options).get("leftovers") == SUPPRESS
-
-
-def _twins(cell: Cell) -> str:
-    """What is the same of two settings that differ in what becomes of leftovers."""
-    return repr([each for each in cell.options if each[0] not in ("leftovers", "on_infeasible")])
-
-
 Tried = list[tuple[Cell, Setting]]
 
 
@@ -110,23 +92,24 @@ def try_settings(
 ) -> Tried:
     """Measure settings on the sample or on the quarter; they come back as ``wanted`` has them.
 
-    Suppressing is tried where withholding leaves cases out: elsewhere both make the same release.
+    The twin that promises less is tried where the other leaves cases out: elsewhere both make the
+    same release.
 
     Args:
         trial: what measures.
         cells: what is tried, in this order.
         sample: of the quarter.
-        wanted: all that was asked for; of these come the twins that suppress.
+        wanted: all that was asked for; of these come the twins.
         count: counts those that were not kept from a run before.
     """
-    first = _plain(cells)
+    first = plain_cells(cells)
     found = _settings(trial, first, sample, count)
-    leaving = {_twins(cell): bool(one.error or one.withheld) for cell, one in found}
+    leaving = {twins(cell): bool(one.error or one.withheld) for cell, one in found}
     asked, done = {_name(cell) for cell in cells}, {_name(cell) for cell in first}
     rest = [
         cell for cell in wanted
-        if _suppresses(cell) and _name(cell) not in done
-        and leaving.get(_twins(cell), _name(cell) in asked)
+        if is_weaker(cell) and _name(cell) not in done
+        and leaving.get(twins(cell), _name(cell) in asked)
     ]  # fmt: skip
     found += _settings(trial, rest, sample, count)
     order = {_name(cell): place for place, cell in enumerate(wanted)}
@@ -200,12 +183,12 @@ def measured(
         )  # fmt: skip
     except (Interruption, KeyboardInterrupt):
         kept: Found = [(c, read["rows"], None) for c, f in files if (read := read_cell(f))]
-        trial.tell(
+        trial.workers.tell(
             f"{len(kept)} of {len(files)} settings are measured on the {on} and kept in "
             f"{trial.workers.out}: the same command goes on from there"
         )
         if kept and (best := best_so_far(kept)):
-            trial.tell(f"best of them: {best}")
+            trial.workers.tell(f"best of them: {best}")
         raise
     count.settings += len(missing)
     return [
@@ -236,7 +219,7 @@ def _said_once(trial: Trial, line: str) -> Iterator[None]:
     def say(_: str) -> None:
         if not said:
             said.append(line)
-            trial.tell(line)
+            trial.workers.tell(line)
 
     COMPILING.append(say)
     try:
@@ -268,7 +251,7 @@ def plan_line(
         quick: the first round is the only one.
     """
     jobs = jobs_of(trial.warehouse, trial.workers)
-    every, parts = len(_plain(wanted)), []
+    every, parts = len(plain_cells(wanted)), []
     if first:
         few = min(FEW, cases)
         parts.append(f"{first} on {_of(few, cases)} ({_usual(first, few, jobs)})")

@@ -50,6 +50,8 @@ class Workers:
     """Processes at a time; None: as many as cores and memory take."""
     progress: Progress | None = None
     """Takes one line at a time."""
+    tell: Progress = field(default=lambda _: None, kw_only=True)
+    """Takes what an advice knows before its end, a line at a time."""
     error: type[SrsqlError] = field(default=CompareError, kw_only=True)
     """The kind of error that is raised."""
     csv_safe: bool = field(default=False, kw_only=True)

@@ -205,6 +205,22 @@ def _infeasible(sweep: Sweep, leftovers: str) -> str:
     return sweep.on_infeasible
 
 
+def plain_cells(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells without those that suppress what a twin of theirs withholds."""
+    withholding = {twins(cell) for cell in cells if not is_weaker(cell)}
+    return [cell for cell in cells if not is_weaker(cell) or twins(cell) not in withholding]
+
+
+def is_weaker(cell: Cell) -> bool:
+    """Whether leftovers are suppressed, which promises less than to withhold them."""
+    return dict(cell.options).get("leftovers") == SUPPRESS
+
+
+def twins(cell: Cell) -> str:
+    """What is the same of settings that differ in what becomes of leftovers."""
+    return repr([each for each in cell.options if each[0] not in ("leftovers", "on_infeasible")])
+
+
 def row_cells(sweep: Sweep, best: Setting) -> list[Cell]:
     """The settings of whole rows, those left whole first, with k and thresholds of ``best``.
 

@@ -144,9 +144,11 @@ class Study:
                 wanted = sweep_for(wanted, of, model_for(self.warehouse, schema, quarter, of))
                 max_risk = of.risk if max_risk is None else max_risk
             bounds = make_bounds(max_risk, max_loss, max_confidence)
-            workers = Workers(Path(out), jobs, progress, csv_safe=csv_safe)
+            workers = Workers(
+                Path(out), jobs, progress, tell=tell or (lambda _: None), csv_safe=csv_safe
+            )
             return advise(self.warehouse, schema, quarter, bounds, wanted, series=series,
-                          workers=workers, tell=tell)  # fmt: skip
+                          workers=workers)  # fmt: skip
 
     def _of(self, quarter: str, name: Name) -> Dataset:
         return dataset_of(self.warehouse, quarter, name or self._dataset)
