@@ -134,7 +134,7 @@ class Study:
     ) -> Advice:  # fmt: skip
         """Which model, k, theta and epsilon for the next release; see ``srsql advise``.
 
-        ``tell`` takes a line at a time of what is known before the end: the plan, first advices.
+        ``tell`` takes what is known before the end, a line at a time: the plan, a first advice.
         """
         wanted = sweep or Sweep()
         with self.warehouse.guarded():

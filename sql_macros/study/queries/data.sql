@@ -55,12 +55,12 @@ SELECT
     q.release_id, q.measure, q.scope, q.violating, q.total, q.ratio, q.threshold, q.passed
 FROM srsql.measure AS q
 WHERE q.release_id = $1 AND q.stage = 'metric'
-ORDER BY q.measure DESC, q.scope;
+ORDER BY q.measure, q.scope;
 
 -- name: rows_of_sample
 -- The quarter has loaded no more reports than the sample has, so that few cases compile nothing.
 UPDATE srsql.ingested_file AS f
-SET loaded = least(f.loaded, (SELECT count(*) FROM temp.main.srsql_sampled_report AS s))
+SET loaded = least(f.loaded, (SELECT count(s.report_id) FROM temp.main.srsql_sampled_report AS s))
 WHERE
     f.table_name = $table_name
     AND f.ingestion_id IN (
