@@ -696,8 +696,8 @@ def advise(quarter: str, folder: Path, db: Path, as_json: bool, **options: Any) 
 
     sweep = Sweep(**given({name: options.pop(name) for name in sweep_parameters()}))
     with progress_shown() as progress, _engine(existing(db)) as engine:
-        made = engine.advise(quarter, folder, sweep=sweep, progress=progress, **options)
-    made = show_study.as_typed(made, db)
+        options |= {"sweep": sweep, "progress": progress}
+        made = show_study.advised(db, engine, quarter, folder, **options)
     show(made, as_json, show_study.advice_parts(made, options["audience"]))
     if made.recommended is None or (made.rows and made.rows.recommended is None):
         click.get_current_context().exit(INFEASIBLE)

@@ -198,6 +198,10 @@ def group_lines(audit: Audit) -> Iterator[str]:
             yield f"  and other groups of {row.quarter} at scope={row.scope} (--json shows more)"
 
 
+def _candidates(count: int) -> str:
+    return f"{count:,} candidate" + ("" if count == 1 else "s")
+
+
 def _group(group: GroupEvidence, *, left: bool = False) -> Iterator[str]:
     who = "a target" if group.case_id is None else f"case {group.case_id}"
     knows = [f"{name} {_text(value, 'missing')}" for name, value in group.qid.items()]
@@ -207,7 +211,8 @@ def _group(group: GroupEvidence, *, left: bool = False) -> Iterator[str]:
     knows += ["in no later version"] if left else []
     yield (
         f"{group.quarter}, scope={group.scope}, group {group.group_id}: {who} "
-        f"({', '.join(knows)}) has {group.candidates:,} candidates, {group.remaining:,} remain"
+        f"({', '.join(knows)}) has {_candidates(group.candidates)}, {group.remaining:,} "
+        + ("remains" if group.remaining == 1 else "remain")
         + (", fewer than k" if group.dig else "")
     )
     for field, name, reason in _SETS:

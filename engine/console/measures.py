@@ -595,7 +595,8 @@ def _answer_text(answer: Answer) -> str:
     from srsql.engine.query.answer import BOUNDS
 
     if len(answer.rows) != 1 or len(answer.columns) > len(BOUNDS):
-        return f"{len(answer.rows):,} rows: lower, expected and upper {_asked(answer)}"
+        rows = "1 row" if len(answer.rows) == 1 else f"{len(answer.rows):,} rows"
+        return f"{rows}: lower, expected and upper {_asked(answer)}"
     lower, expected, upper, known = answer.rows[0]
     if lower is None or upper is None or not isinstance(lower, int):
         (what,) = answer.aggregates

@@ -264,8 +264,8 @@ def corrected_lines(made: Correction) -> Iterator[str]:
     """Who left a released quarter, and what went with them."""
     if not made.withdrawn:
         yield (
-            f"{made.quarter} of series {made.series}: nobody has left it, compared with the newest "
-            f"data; version {made.version} stays"
+            f"{made.quarter} of series {made.series}: no case has left it, compared with the "
+            f"newest data; version {made.version} stays"
         )
         return
     would = "would be" if made.dry_run else "were"
@@ -286,8 +286,8 @@ def corrected_lines(made: Correction) -> Iterator[str]:
         )
         yield "  checked like any release, and audited with the whole series"
     yield (
-        "  not mended: groups that were too small from the start stay known; what other quarters "
-        "released since tell of who is still there"
+        "  not undone: anyone who has the old version keeps it, groups that were too small "
+        "included; other quarters that are out may show who is still there"
     )
 
 

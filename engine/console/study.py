@@ -17,6 +17,7 @@ from srsql.engine.console.later import Listed
 from srsql.engine.errors import printable
 
 if TYPE_CHECKING:
+    from srsql.engine.api.engine import Engine
     from srsql.engine.catalog.series import Ids
     from srsql.engine.console import Command
     from srsql.engine.extras.study.grid import Rules
@@ -225,8 +226,9 @@ def _for_audience(advice: Advice, audience: str | None) -> Iterator[str]:
 
 def advice_title(advice: Advice) -> str:
     """What the settings of the table were measured on."""
+    on = f"a sample of {advice.sample:,} of" if advice.quick else "all"
     quarter = printable(advice.quarter)
-    return f"{quarter}, series {advice.series}: measured on all {advice.cases:,} cases"
+    return f"{quarter}, series {advice.series}: measured on {on} {advice.cases:,} cases"
 
 
 def sample_title(advice: Advice) -> str:
@@ -268,13 +270,11 @@ def advice_rows(advice: Advice, settings: list[Setting]) -> Iterator[list[str]]:
             format_share(one.dsr),
             format_share(one.singled_out),
             "yes" if one.frontier else "",
-            _keeps_bounds(one),
+            _keeps_bounds(one) if settings is advice.settings else "",
         ]
 
 
 def _keeps_bounds(one: Setting) -> str:
-    if one.measured_on == "sample":
-        return ""
     return "NO" if not one.keeps else "yes" if one.risk_is == "worst" else "in the mean"
 
 
@@ -338,20 +338,31 @@ def row_lines(advice: Advice) -> Iterator[str]:
         yield f"run: {shlex.join(advice.rows.command)}"
 
 
-def as_typed(made: Advice, db: Path) -> Advice:
-    """The advice with the warehouse in its command, where it was typed.
+def advised(db: Path, engine: Engine, quarter: str, folder: Path, **options: Any) -> Advice:
+    """An advice, with the warehouse in its commands where it was typed.
 
     Args:
-        made: the advice of the command `advise`, which runs.
-        db: its warehouse.
+        db: the warehouse.
+        engine: on it.
+        quarter: to be released.
+        folder: for measurements, tables and page.
+        options: of the call.
     """
+    from srsql.engine.console.session import current_session
+
     context = click.get_current_context()
-    if context.get_parameter_source("db") is ParameterSource.COMMANDLINE:
-        if made.command:
-            made = replace(made, command=[*made.command, "--db", str(db)])
-        if made.rows and made.rows.command:
-            rows = replace(made.rows, command=[*made.rows.command, "--db", str(db)])
-            made = replace(made, rows=rows)
+    typed = context.get_parameter_source("db") is ParameterSource.COMMANDLINE
+    ending = ["--db", str(db)] if typed else []
+
+    def note(text: str) -> None:
+        more = f" {shlex.join(ending)}" if ending and ": srsql release " in text else ""
+        current_session().note(text + more)
+
+    made: Advice = engine.advise(quarter, folder, tell=note, **options)
+    if made.command:
+        made = replace(made, command=made.command + ending)
+    if made.rows and made.rows.command:
+        made = replace(made, rows=replace(made.rows, command=made.rows.command + ending))
     return made
 
 

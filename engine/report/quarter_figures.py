@@ -92,12 +92,16 @@ def width_figure(shapes: Shapes) -> Figure | None:
 
 
 def risk_figure(rows: Sequence[tuple[str, float, float, bool | None]]) -> Figure:
-    """Bars of the shares of groups in danger.
+    """Bars of the shares of groups in danger; where there are none, words say it.
 
     ``rows``: name, groups in danger, groups, whether it holds (None: nothing is promised).
     """
+    told = _shares(rows)
+    kept = [name for name, found, _, passed in rows if not found and passed is not False]
+    rows = [row for row in rows if row[0] not in kept] or rows
+    none = f" No group is in danger by {', '.join(kept)}." if kept else ""
     with settings():
-        figure = Canvas(figsize=(WIDTH, 0.5 + 0.26 * len(rows)))
+        figure = Canvas(figsize=(WIDTH, 0.8 + 0.26 * len(rows)))
         axis = figure.add_subplot()
         for place, (_, found, total, passed) in enumerate(rows):
             share = found / total if total else 0.0
@@ -119,13 +123,14 @@ def risk_figure(rows: Sequence[tuple[str, float, float, bool | None]]) -> Figure
         axis.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         axis.set_xlabel("share of groups in danger (promised: 0 %)")
         axis.tick_params(axis="y", length=0)
-        image = svg(figure, "risk", "Shares of groups in danger: " + _shares(rows))
+        image = svg(figure, "risk", "Shares of groups in danger: " + told)
     return Figure(
         "risk",
         image,
         "Share of groups in danger, attacked with the whole series. In brackets the candidates: "
         "those of the target's group, or all cases whose region matches what the attacker knows; "
-        "for DR, with or without external knowledge. Hatched: measured, not promised by the model.",
+        "for DR, with or without external knowledge. Hatched: measured, not promised by the model."
+        + none,
     )
 
 

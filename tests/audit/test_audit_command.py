@@ -62,7 +62,7 @@ def test_the_table_and_the_worst_groups_are_printed_in_words(db: Path) -> None:
     answer = audited(db, *BOUNDS, "--attacks", "b,f,l,md")
     assert answer.code == 1
     assert "NOT safe" in answer.out
-    assert "has 3 candidates, 1 remain, fewer than k" in answer.out
+    assert "has 3 candidates, 1 remains, fewer than k" in answer.out
     assert "MD: 2, in the next quarter, but the target is not" in answer.out
     every = audited(db, *BOUNDS, "--attacks", "b,f,l,md", "--all")
     assert "q: confidence 1 exceeds theta 1/3" in every.out

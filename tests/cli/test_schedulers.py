@@ -211,7 +211,7 @@ def test_a_correction_that_nobody_needs_is_done_whatever_the_model(inside: Run, 
     done(inside("release", "--quarter", "2011Q3", "--model", "disassociation", "--k", "3", "--m",
                 "2", "--series", "terms", "--seed", "1"))  # fmt: skip
     assert "cannot be corrected" in refused(inside(*correct))
-    assert "nobody has left it" in done(inside(*correct, "--if-needed"))
+    assert "no case has left it" in done(inside(*correct, "--if-needed"))
     with Engine(db) as engine:
         engine.con.execute("INSERT INTO srsql.deleted_case VALUES ('faers', '1', 1)")
     assert "cannot be corrected" in refused(inside(*correct, "--if-needed"))

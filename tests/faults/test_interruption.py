@@ -176,6 +176,11 @@ def test_a_comparison_that_is_ended_leaves_no_copy_and_never_has_one_among_its_r
     assert not [path for path in out.rglob("*") if path.suffix == ".duckdb"]
     child.send_signal(signal.SIGTERM)
     told, err = child.communicate(timeout=60)
+    if command == "advise":
+        assert err.startswith("settings to try: ")
+        kept = f" on the quarter and kept in {out}: the same command goes on from there\n"
+        assert kept in err
+        err = err[err.rindex("srsql: ") :]
     interrupted(subprocess.CompletedProcess([], child.returncode, told, err), signal.SIGTERM)
     assert not folder.exists()
 

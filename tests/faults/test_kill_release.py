@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 STAGES = [
     "cases",
     "history",
-    "kernels (compiled on first use)",
+    "kernels",
     "thresholds",
     "grouping",
     "regions",

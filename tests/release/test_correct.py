@@ -270,5 +270,5 @@ def test_the_command_says_what_left_and_what_is_not_mended(
     assert "3 cases would be taken out (whole groups: 1)" in dry.out
     done = srsql("correct", "--quarter", Q1)
     assert "have left: deleted 1" in done.out
-    assert "not mended" in done.out
-    assert "nobody has left" in srsql("correct", "--quarter", Q1).out
+    assert "not undone" in done.out
+    assert "no case has left" in srsql("correct", "--quarter", Q1).out

@@ -23,7 +23,7 @@ from srsql.engine.release.stages.registry import STAGES
 from srsql.engine.release.stages.stage import Made, Stage, Tables
 from srsql.engine.store.warehouse import Warehouse
 
-TITLES = ["cases", "history", "kernels (compiled on first use)", "thresholds", "grouping",
+TITLES = ["cases", "history", "kernels", "thresholds", "grouping",
           "regions", "terms", "catalog", "tables", "counts", "singling out", "views", "links",
           "checks", "audit", "metrics"]  # fmt: skip
 TERMS = {"terms": "disassociate", "term_attributes": "pt"}

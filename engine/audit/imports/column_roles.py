@@ -200,7 +200,8 @@ def match_columns(
     if search.missing:
         raise ImportReleaseError(
             f"{file}: no column {'; no '.join(search.missing)}; its header has "
-            f"{', '.join(header)}: give --map NAME=COLUMN for each, or the right --dataset"
+            f"{', '.join(header)}: say which is which (--map case=COLUMN, --map age=COLUMN, for "
+            "what must not be inferred --map term=COLUMN), or give the right --dataset"
         )
     return roles
 

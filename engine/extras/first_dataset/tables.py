@@ -11,6 +11,7 @@ from itertools import combinations
 from srsql.engine.extras.first_dataset.columns import Column, columns_of
 from srsql.engine.extras.first_dataset.samples import Sample, stem_of
 from srsql.engine.extras.first_dataset.words import (
+    CASE,
     FEMALE,
     IDS,
     MALE,
@@ -198,7 +199,7 @@ def _case_of(table: FoundTable, key: tuple[int, ...]) -> int | None:
     """The column of the case beside that of the report."""
     for column in table.columns:
         words = words_of(column.header)
-        case = words & {"case", "caseid"} and not words & {"version", "seq", "type"}
+        case = words & CASE and not words & {"version", "seq", "type"}
         told = bool(column.texts) and all(column.texts) and not column.date
         if case and column.place not in key and told and column.different * 2 >= len(column.texts):
             return column.place

@@ -51,25 +51,34 @@ FEMALE = frozenset(
 )
 RECEIVED = frozenset(
     {"recv", "recvdate", "received", "receipt", "receive", "receivedate", "datreceived",
-     "datereceived", "fda"}
+     "datereceived", "fda", "eingang", "eingangsdatum", "recepción", "réception"}
 )  # fmt: skip
 """Words of the date on which a report came."""
 IDS = frozenset(
     {"id", "key", "no", "nr", "num", "number", "case", "caseid", "primaryid", "isr",
-     "safetyreportid", "report", "番号"}
+     "safetyreportid", "report", "番号", "fall", "fallnummer", "fallnr", "meldung", "nummer",
+     "caso", "cas", "número", "numéro"}
 )  # fmt: skip
+CASE = frozenset({"case", "caseid", "fall", "fallnummer", "fallnr", "caso", "cas"})
+"""Words of the id of a case, where a report has another one."""
 REACTION, INDICATION, DRUG = "reaction", "indication", "drug"
 KINDS = (INDICATION, REACTION, DRUG)
 """Kinds of terms, in the order in which a column is asked for them."""
 STRONG: Mapping[str, re.Pattern[str]] = {
-    INDICATION: re.compile(r"indi(cation)?(_|$).*(pt|llt|term)|^indi(cation)?s?$|diagnos|原疾患"),
+    INDICATION: re.compile(
+        r"indi(cation)?(_|$).*(pt|llt|term)|^indi(cation)?s?$|diagn[oó]s|"
+        r"^indi(kation|cación)(en|es)?$|原疾患"
+    ),
     REACTION: re.compile(
         r"^(pt|llt)$|^pt_name|^(adverse_)?reactions?(_list)?|^symptoms?\d*$|preferred_term|"
-        r"problem_code|有害事象$|^adverse_events?$"
+        r"problem_code|有害事象$|^adverse_events?$|^reaktion(en)?$|^nebenwirkung(en)?$|"
+        r"^reacci(ón|ones)$|^réactions?$|^effets?_indésirables?$"
     ),
     DRUG: re.compile(
         r"drug_?name|medicinal_?product|vax_name|vaccine_name|product_name|brand_name|"
-        r"generic_name|substance_?name|active_?substance|一般名|drug_list"
+        r"generic_name|substance_?name|active_?substance|一般名|drug_list|"
+        r"^(arznei)?mittel$|^(arzneimittel|wirkstoff|medikament|präparat)(e|en|name)?$|"
+        r"^medicamentos?$|^médicaments?$"
     ),
 }
 WEAK: Mapping[str, re.Pattern[str]] = {

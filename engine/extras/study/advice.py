@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from srsql.engine.catalog.datasets import dataset_names
 from srsql.engine.catalog.releases import find_ingestion
@@ -13,6 +13,8 @@ from srsql.engine.catalog.series import check_name, find_series, stored_paramete
 from srsql.engine.errors import AdviseError, SrsqlError
 from srsql.engine.extras.study.choice import (
     Bounds,
+    describe_risk,
+    format_share,
     judge,
     missed,
     nearest,
@@ -21,10 +23,19 @@ from srsql.engine.extras.study.choice import (
     recommend,
     shortlist,
 )
-from srsql.engine.extras.study.grid import Cell, Rules
-from srsql.engine.extras.study.results import (
-    Row,
-    read_cell,
+from srsql.engine.extras.study.grid import Rules
+from srsql.engine.extras.study.rounds import (
+    FEW,
+    FORMAT,
+    Counted,
+    Trial,
+    Tried,
+    best_first,
+    data_of,
+    first_cells,
+    measured,
+    plan_line,
+    try_settings,
 )
 from srsql.engine.extras.study.row_settings import (
     MODEL,
@@ -35,7 +46,7 @@ from srsql.engine.extras.study.row_settings import (
     row_setting,
     rows_reason,
 )
-from srsql.engine.extras.study.run import Workers, fingerprint, run
+from srsql.engine.extras.study.run import Workers, fingerprint
 from srsql.engine.extras.study.sample import count_cases
 from srsql.engine.extras.study.settings import (
     FIRST,
@@ -44,7 +55,6 @@ from srsql.engine.extras.study.settings import (
     Setting,
     Sweep,
     row_cells,
-    setting,
     settings,
 )
 from srsql.engine.models import MODELS
@@ -55,28 +65,9 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.parameters import ALL
 from srsql.schemas import Dataset
 
-FORMAT = 2
-"""Of the files of measured settings; another one measures every setting anew."""
-
-
 ROWS = "rows"
 """Series of rows that are taken apart, or the first of ``rows_2`` and so on, where the series that
 advice is asked of cannot have them."""
-
-
-@dataclass(frozen=True)
-class _Trial:
-    """On what settings are measured, and by what."""
-
-    warehouse: Warehouse
-    dataset: Dataset
-    quarter: str
-    series: str
-    workers: Workers
-    folder: Path
-    """Of measured settings."""
-    seeded: bool
-    """The release will be made with the seed that is measured."""
 
 
 def advise(
@@ -92,9 +83,11 @@ def advise(
     """Recommend how to release a quarter next in a series. The warehouse is only read.
 
     Every setting is released on a private copy of the warehouse, after the earlier releases of the
-    series, and measured there. If the quarter has more cases than ``sweep.sample``, all settings
-    are tried on a sample of them, and those that may be best measured on the whole quarter; what is
-    recommended rests on figures of the whole quarter alone. Measured settings are kept.
+    series, and measured there. A few are tried on a small sample first, so that there is an advice
+    soon. If the quarter has more cases than ``sweep.sample``, all settings are then tried on a
+    sample of so many, and those that may be best measured on the whole quarter. Unless
+    ``sweep.quick`` ends it after the first round, what is recommended rests on figures of the whole
+    quarter alone. Measured settings are kept, also when this is interrupted.
 
     Args:
         warehouse: a file.
@@ -115,22 +108,44 @@ def advise(
     workers.check()
     workers.need_one_set(dataset)
     models = models_for(warehouse, dataset, series, quarter, sweep.models)
-    wanted = settings(sweep, models)
-    folder = workers.make_folder()
-    trial = _Trial(warehouse, dataset, quarter, series, workers, folder, sweep.seed is not None)
-    cases, began_with = count_cases(warehouse, dataset, quarter), _data(trial, None)
+    wanted = settings(sweep, models, bounds.risk)
+    if all(cell.refused for cell in wanted):
+        raise AdviseError(f"no setting can be released: {wanted[0].label}: {wanted[0].refused}")
+
+    def advised(found: Sequence[Setting]) -> str:
+        return _in_a_line(trial, judge(found, bounds), bounds, sweep)
+
+    trial = Trial(warehouse, dataset, quarter, series, workers, workers.make_folder(),
+                  sweep.seed is not None, advised)  # fmt: skip
+    cases, began_with = count_cases(warehouse, dataset, quarter), data_of(trial, None)
+    count, seed = Counted(), SEED if sweep.seed is None else sweep.seed
+    large = sweep.sample if 0 < sweep.sample < cases else None
+    first = first_cells(wanted, bounds.risk)
+    if not sweep.quick and ((large or cases) < 2 * FEW or len(first) == len(wanted)):
+        first = []  # what follows takes hardly longer
+    workers.tell(plan_line(trial, len(first), wanted, cases, large, quick=sweep.quick))
+    tried: Tried = []
+    if first:
+        tried = try_settings(trial, first, (FEW, seed) if cases > FEW else None, first, count)
+    if first and not sweep.quick:
+        workers.tell(
+            f"first advice, from a sample of {FEW:,} cases: {advised([s for _, s in tried])}"
+        )
     sampled: list[Setting] = []
-    todo, measured = wanted, 0
-    if 0 < sweep.sample < cases:
-        tried, measured = _measure(trial, wanted, (sweep.sample, _seed(sweep)))
-        sampled = judge(tried, bounds)
-        todo = [wanted[n] for n in shortlist(sampled, bounds)]
-    found, more = _measure(trial, todo, None)
-    found = judge(found, bounds)
+    todo = best_first(wanted, tried, bounds)
+    if large and not sweep.quick:
+        tried = try_settings(trial, todo, (large, seed), wanted, count)
+        sampled = judge([one for _, one in tried], bounds)
+        close = [tried[place][0] for place in shortlist(sampled, bounds)]
+        workers.tell(f"from a sample of {large:,} cases: {advised(sampled)}")
+        todo = best_first(close, tried, bounds)
+    if not sweep.quick:
+        tried = try_settings(trial, todo, None, wanted, count)
+    found = judge([one for _, one in tried], bounds)
     keeping = recommend(found, bounds)
     best = keeping[0] if keeping else None
-    row_settings, rows, of_rows = _advise_rows(trial, best, sweep)
-    if _data(trial, None) != began_with:  # others may write while copies are measured
+    row_settings, rows = _advise_rows(trial, best, sweep, count)
+    if data_of(trial, None) != began_with:  # others may write while copies are measured
         raise AdviseError(
             f"quarters or parameters of series {series!r} changed while settings were measured: "
             "run it again"
@@ -139,32 +154,48 @@ def advise(
         raise AdviseError(f"no setting can be released: {found[0].label}: {found[0].error}")
     near = None if best else nearest(found, bounds)
     after = _exposed_quarters(trial)
+    few = FEW if sweep.quick and cases > FEW else None
+    reason = (
+        reason_for(keeping, found, bounds)
+        if best
+        else reason_none(near, bounds, joined=bool(after))
+    )
     advice = Advice(
         dataset=dataset.name,
         series=series,
         quarter=quarter,
         after=after,
         cases=cases,
-        sample=sweep.sample if sampled else None,
+        sample=few or (large if sampled else None),
         max_risk=_float(bounds.risk),
         max_loss=_float(bounds.loss),
         max_confidence=_float(bounds.confidence),
         recommended=best,
         nearest=near,
         misses=missed(near, bounds) if near else {},
-        reason=reason_for(keeping, found, bounds)
-        if best
-        else reason_none(near, bounds, joined=bool(after)),
+        reason=f"On a sample of {few:,} of {cases:,} cases: {reason}" if few else reason,
         command=_command(trial, best, sweep) if best else None,
         settings=found,
         sampled=sampled,
-        measured=measured + more + of_rows,
+        measured=count.settings,
         files=[],
         row_settings=row_settings,
         rows=rows,
     )
     files = write_all(dataset, advice, workers.out, safe=workers.csv_safe)
     return replace(advice, files=files)
+
+
+def _in_a_line(trial: Trial, found: Sequence[Setting], bounds: Bounds, sweep: Sweep) -> str:
+    """What is to be recommended of settings that were measured; empty: none could be released."""
+    keeping = recommend(found, bounds)
+    if keeping:
+        best = keeping[0]
+        command = shlex.join(_command(trial, best, sweep))
+        return f"{best.label}, loss {format_share(best.loss)}, {describe_risk(best)}: {command}"
+    if any(one.error is None for one in found):
+        return reason_none(nearest(found, bounds), bounds, joined=False)
+    return found[0].error or "" if found else ""
 
 
 def _float(bound: Any) -> float | None:
@@ -175,83 +206,40 @@ def _seed(sweep: Sweep) -> int:
     return SEED if sweep.seed is None else sweep.seed
 
 
-def _measure(
-    trial: _Trial, cells: Sequence[Cell], sample: tuple[int, int] | None
-) -> tuple[list[Setting], int]:
-    """The settings on the sample (cases, seed) or on the quarter; how many were run for it."""
-    on: Literal["sample", "quarter"] = "sample" if sample else "quarter"
-    more = {"series": trial.series, "sample": sample}
-    found, count = _measured(trial, cells, _data(trial, sample), on, more)
-    return [setting(cell, on, rows, why, seeded=trial.seeded) for cell, rows, why in found], count
-
-
-def _measured(
-    trial: _Trial, cells: Sequence[Cell], data: str, on: str, more: Mapping[str, Any]
-) -> tuple[list[tuple[Cell, list[Row], str | None]], int]:
-    """The rows of each cell, or why there are none; how many cells were run for it.
-
-    Args:
-        trial: what measures.
-        cells: what is released.
-        data: what figures follow from beside the cell.
-        on: what of, for progress.
-        more: what a task has beside what every task has.
-    """
-    files = [(cell, trial.folder / f"{cell.digest(data)}.json") for cell in cells]
-    missing = [(c, f) for c, f in files if not c.refused and read_cell(f) is None]
-
-    def progress(text: str) -> None:
-        if trial.workers.progress:
-            trial.workers.progress(f"on the {on}: {text}")
-
-    broken = run(
-        trial.warehouse,
-        trial.dataset,
-        missing,
-        [trial.quarter],
-        Rules(),
-        replace(trial.workers, progress=progress),
-        more,
-    )
-    found = []
-    for cell, file in files:
-        finished = read_cell(file) or {"rows": []}
-        found.append((cell, finished["rows"], cell.refused or broken.get(file)))
-    return found, len(missing)
-
-
 def _advise_rows(
-    trial: _Trial, best: Setting | None, sweep: Sweep
-) -> tuple[list[RowSetting], RowAdvice | None, int]:
-    """How whole rows are taken apart, if that is asked; how many settings were run for it.
+    trial: Trial, best: Setting | None, sweep: Sweep, count: Counted
+) -> tuple[list[RowSetting], RowAdvice | None]:
+    """How whole rows are taken apart, if that is asked.
 
     Without a setting for the quasi-identifiers there is no k to measure them with.
     """
     if not sweep.terms:
-        return [], None, 0
+        return [], None
     series, bound = _series_of_rows(trial), sweep.max_singled_out
     if best is None:
         why = "Rows are taken apart with the k that is recommended, and none is."
-        return [], RowAdvice(series, bound, None, why, None), 0
+        return [], RowAdvice(series, bound, None, why, None)
     loaded = fingerprint(trial.warehouse, trial.dataset, [trial.quarter], Rules())
-    measured, count = _measured(
+    tried = measured(
         trial,
         row_cells(sweep, best),
         repr(("rows", FORMAT, loaded)),
         "quarter, rows taken apart",
         {"rows": True},
+        count=count,
+        best_so_far=lambda _: "",
     )
-    found = judge_rows([row_setting(dict(c.options), rows, why) for c, rows, why in measured],
+    found = judge_rows([row_setting(dict(c.options), rows, why) for c, rows, why in tried],
                        bound)  # fmt: skip
     chosen = next(iter(recommend_rows(found)), None)
     command = None
     if chosen is not None:
-        (cell,) = (c for (c, _, _), one in zip(measured, found, strict=True) if one == chosen)
+        (cell,) = (c for (c, _, _), one in zip(tried, found, strict=True) if one == chosen)
         command = _typed(trial, _row_options(trial, dict(cell.options), series, sweep))
-    return found, RowAdvice(series, bound, chosen, rows_reason(found, bound), command), count
+    return found, RowAdvice(series, bound, chosen, rows_reason(found, bound), command)
 
 
-def _series_of_rows(trial: _Trial) -> str:
+def _series_of_rows(trial: Trial) -> str:
     """The series, where such a release may be the next of it; else a new one beside it.
 
     A series keeps to one family of models, and one whose rows are whole stays so.
@@ -271,7 +259,7 @@ def _series_of_rows(trial: _Trial) -> str:
 
 
 def _row_options(
-    trial: _Trial, options: dict[str, Any], series: str, sweep: Sweep
+    trial: Trial, options: dict[str, Any], series: str, sweep: Sweep
 ) -> dict[str, Any]:
     """The options of a release of rows as they are typed."""
     names = ("model", "k", "theta", "missing", "on_infeasible", "refine", "terms",
@@ -285,22 +273,13 @@ def _row_options(
     }
 
 
-def _data(trial: _Trial, sample: tuple[int, int] | None) -> str:
-    """What figures follow from beside the setting: quarters, earlier releases, the sample."""
-    parameters = [trial.dataset.name, trial.series]
-    earlier = trial.warehouse.rows(query("study/data", "exposed_releases"), parameters)
-    loaded = fingerprint(trial.warehouse, trial.dataset, [trial.quarter], Rules())
-    made_with = stored_parameters(trial.warehouse, trial.dataset.name, trial.series)
-    return repr(("advise", FORMAT, loaded, trial.series, earlier, made_with, sample))
-
-
-def _exposed_quarters(trial: _Trial) -> list[str]:
+def _exposed_quarters(trial: Trial) -> list[str]:
     parameters = [trial.dataset.name, trial.series]
     rows = trial.warehouse.rows(query("study/data", "exposed_quarters"), parameters)
     return [quarter for (quarter,) in rows]
 
 
-def _command(trial: _Trial, best: Setting, sweep: Sweep) -> list[str]:
+def _command(trial: Trial, best: Setting, sweep: Sweep) -> list[str]:
     """The recommended release as it is typed; without the seed unless one was given."""
     options = {
         "quarter": trial.quarter,
@@ -319,12 +298,12 @@ def _command(trial: _Trial, best: Setting, sweep: Sweep) -> list[str]:
     return _typed(trial, options)
 
 
-def _dataset_named(trial: _Trial) -> str | None:
+def _dataset_named(trial: Trial) -> str | None:
     """The dataset, where it has to be named."""
     return trial.dataset.name if len(dataset_names(trial.warehouse)) > 1 else None
 
 
-def _typed(trial: _Trial, options: Mapping[str, Any]) -> list[str]:
+def _typed(trial: Trial, options: Mapping[str, Any]) -> list[str]:
     """A release as it is typed, with the consents that its series asks for."""
     words = ["srsql", "release"]
     for name, value in options.items():

@@ -111,6 +111,10 @@ def table_of_rows(advice: Advice) -> pa.Table:
     return pa.Table.from_pylist(rows, pa.schema([*fields, pa.field("recommended", pa.bool_())]))
 
 
+def _on(advice: Advice) -> str:
+    return f"a sample of {advice.sample:,} of" if advice.quick else "all"
+
+
 def page(dataset: Dataset, advice: Advice) -> str:
     """The page; the same advice gives the same."""
     best = advice.recommended or advice.nearest
@@ -143,7 +147,9 @@ def page(dataset: Dataset, advice: Advice) -> str:
         figure=Figure("frontier", image, "Each setting by risk and loss; filled: measured on the "
                       "whole quarter; hatched: beyond a bound (one far from every setting is not "
                       "drawn)"),
-        measured=_table("settings", f"Measured on all {advice.cases:,} cases", advice.settings),
+        measured=_table(
+            "settings", f"Measured on {_on(advice)} {advice.cases:,} cases", advice.settings
+        ),
         sampled=_table(
             "sampled", f"Tried on a sample of {advice.sample or 0:,} cases", advice.sampled
         ),

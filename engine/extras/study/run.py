@@ -50,6 +50,8 @@ class Workers:
     """Processes at a time; None: as many as cores and memory take."""
     progress: Progress | None = None
     """Takes one line at a time."""
+    tell: Progress = field(default=lambda _: None, kw_only=True)
+    """Takes what an advice knows before its end, a line at a time."""
     error: type[SrsqlError] = field(default=CompareError, kw_only=True)
     """The kind of error that is raised."""
     csv_safe: bool = field(default=False, kw_only=True)
@@ -154,11 +156,8 @@ def run(
         raise workers.error("this works on copies of a warehouse file: open one, or give --db")
     if dataset.name not in dataset_names(warehouse):
         raise CompareError(f"dataset {dataset.name} is not in the warehouse: ingest it first")
-    limits = warehouse.limits
-    cores = limits.threads or _cores()
-    memory = int(available_memory() * SHARE) if limits.bytes is None else limits.bytes
-    size = sum(f.stat().st_size for f in _files(warehouse.path))
-    jobs = workers.jobs or _fitting(size, cores, memory)
+    cores, memory = _machine(warehouse)
+    jobs = jobs_of(warehouse, workers)
     task = {
         **(more or {}),
         "dataset": dataset.name,
@@ -192,6 +191,24 @@ def run(
                 processes.stop()
                 raise
     return broken
+
+
+def jobs_of(warehouse: Warehouse, workers: Workers) -> int:
+    """How many workers are at work at a time.
+
+    Args:
+        warehouse: of which each has a copy.
+        workers: as they were asked for.
+    """
+    size = sum(f.stat().st_size for f in _files(warehouse.path)) if warehouse.path else 0
+    return workers.jobs or _fitting(size, *_machine(warehouse))
+
+
+def _machine(warehouse: Warehouse) -> tuple[int, int]:
+    """Cores and bytes of memory for all workers together."""
+    limits = warehouse.limits
+    memory = int(available_memory() * SHARE) if limits.bytes is None else limits.bytes
+    return limits.threads or _cores(), memory
 
 
 class _Processes:

@@ -52,6 +52,9 @@ def thin(warehouse: Warehouse, dataset: Dataset, quarter: str, cases: int, seed:
         place = partial(taken_in, quarter=quarter)
     for each in dataset.tables:
         warehouse.run(outside_sample(dataset, each.name, place).sql(dialect="duckdb"), [quarter])
+    warehouse.run(query("study/data", "rows_of_sample"), {
+        "quarter": quarter, "table_name": dataset.report_table, "dataset": dataset.name,
+    })  # fmt: skip
     warehouse.run(query("study/data", "drop_sample"))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil
 from typing import Any, ClassVar, Literal
 
 from srsql.engine.errors import AdviseError
@@ -20,8 +22,8 @@ from srsql.engine.risk.singling_out import PERCENT
 from srsql.engine.store.frames import Framed
 from srsql.engine.terms.parameters import ALL, DISASSOCIATE
 
-FIRST = (DEFAULT_MODEL, "ppms-dp-num")
-"""Models for a series that has no release yet: both may be published."""
+FIRST = (DEFAULT_MODEL,)
+"""Models for a series that has no release yet. Noise is tried where it is asked for."""
 RELEASE = release_options()
 ADVISED: dict[str, dict[str, Any]] = {
     name: {
@@ -34,6 +36,7 @@ ADVISED: dict[str, dict[str, Any]] = {
 }
 """What is varied: its declaration as a list, with what is tried where nothing is asked."""
 THETA: tuple[str, ...] = ADVISED["theta"]["default"]
+KS: tuple[int, ...] = ADVISED["k"]["default"]
 SAMPLE = 20_000
 SEED = 0
 """What settings are measured with where no seed is given; a release then draws its own."""
@@ -60,7 +63,14 @@ class Sweep:
         help="Models to choose from",
         usual=f"that of the latest release of the series, else {','.join(FIRST)}",
     )
-    k: tuple[int, ...] = parameter(**ADVISED["k"])
+    k: tuple[int, ...] = parameter(
+        **ADVISED["k"]
+        | {
+            "default": (),
+            "usual": "the least that promises --max-risk, and what is larger of "
+            f"{','.join(map(str, KS))}",
+        }
+    )
     theta: tuple[str, ...] = parameter(
         **ADVISED["theta"]
         | {"default": (), "usual": f"{','.join(THETA)}; of models with noise the first"}
@@ -82,6 +92,14 @@ class Sweep:
         help=(
             "Size of the sample for a first try of all settings, in cases; the best are "
             "then measured on the whole quarter; 0: no sample"
+        ),
+    )
+    quick: bool = parameter(
+        False,
+        takes=Flag(),
+        help=(
+            "Stop after the first round: the settings of the least k, without those that suppress, "
+            "on a sample of 2,000 cases"
         ),
     )
     seed: int | None = parameter(
@@ -124,31 +142,45 @@ def sweep_for(sweep: Sweep, audience: Audience, model: str) -> Sweep:
         audience: whom the release is for.
         model: see ``model_for``.
     """
-    usual = Sweep()
-    ks = tuple(dict.fromkeys((audience.k, *(k for k in usual.k if k > audience.k))))
     return replace(
         sweep,
-        k=ks if sweep.k == usual.k else sweep.k,
+        k=sweep.k or _from_k(audience.k),
         models=sweep.models or (model,),
         terms=sweep.terms or audience.rows_apart,
     )
 
 
-def settings(sweep: Sweep, models: tuple[str, ...]) -> list[Cell]:
+def _from_k(least: int) -> tuple[int, ...]:
+    return (least, *(k for k in KS if k > least))
+
+
+def _usual_ks(model: str, risk: Fraction | None) -> tuple[int, ...]:
+    """What is tried of k: no less than what promises the bound on the risk, where it is 1 / k."""
+    if risk is None or MODELS[model].perturbs_values:
+        return KS
+    return _from_k(max(KS[0], ceil(1 / risk)))
+
+
+def settings(sweep: Sweep, models: tuple[str, ...], risk: Fraction | None = None) -> list[Cell]:
     """Every setting once, as it may be published: sound calibration and secure noise.
+
+    Args:
+        sweep: what is tried.
+        models: of which models.
+        risk: the bound on the risk, from which k follows where none is given.
 
     Raises:
         SrsqlError: a value is not one.
     """
-    return [cell for name in dict.fromkeys(models) for cell in _settings(sweep, name)]
+    return [cell for name in dict.fromkeys(models) for cell in _settings(sweep, name, risk)]
 
 
-def _settings(sweep: Sweep, model: str) -> list[Cell]:
+def _settings(sweep: Sweep, model: str, risk: Fraction | None) -> list[Cell]:
     theta = sweep.theta or (THETA[:1] if MODELS[model].perturbs_values else THETA)
     made = cells(
         Grid(
             models=(model,),
-            k=sweep.k,
+            k=sweep.k or _usual_ks(model, risk),
             theta=theta,
             epsilon=sweep.epsilon,
             calibration=("sound",),
@@ -171,6 +203,22 @@ def _infeasible(sweep: Sweep, leftovers: str) -> str:
     if leftovers == SUPPRESS and sweep.on_infeasible == "withhold":
         return SUPPRESS
     return sweep.on_infeasible
+
+
+def plain_cells(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells without those that suppress what a twin of theirs withholds."""
+    withholding = {twins(cell) for cell in cells if not is_weaker(cell)}
+    return [cell for cell in cells if not is_weaker(cell) or twins(cell) not in withholding]
+
+
+def is_weaker(cell: Cell) -> bool:
+    """Whether leftovers are suppressed, which promises less than to withhold them."""
+    return dict(cell.options).get("leftovers") == SUPPRESS
+
+
+def twins(cell: Cell) -> str:
+    """What is the same of settings that differ in what becomes of leftovers."""
+    return repr([each for each in cell.options if each[0] not in ("leftovers", "on_infeasible")])
 
 
 def row_cells(sweep: Sweep, best: Setting) -> list[Cell]:
@@ -406,7 +454,7 @@ class Advice(Framed):
     cases: int
     """Of the quarter."""
     sample: int | None
-    """Cases that all settings were tried on; None: the whole quarter."""
+    """Cases of the sample that settings were tried on; None: the whole quarter."""
     max_risk: float | None
     max_loss: float | None
     max_confidence: float | None
@@ -419,7 +467,7 @@ class Advice(Framed):
     command: list[str] | None
     """The release that is recommended."""
     settings: list[Setting]
-    """Measured on the whole quarter, in the order of the sweep."""
+    """Measured on the whole quarter (with --quick, on the sample), in the order of the sweep."""
     sampled: list[Setting]
     """Measured on the sample; empty where there is none."""
     measured: int
@@ -430,3 +478,8 @@ class Advice(Framed):
     """With --terms: rows left whole, and taken apart in each way, measured on the whole quarter."""
     rows: RowAdvice | None = None
     """With --terms: which of them is recommended."""
+
+    @property
+    def quick(self) -> bool:
+        """Whether it rests on figures of a sample."""
+        return any(one.measured_on == "sample" for one in self.settings)

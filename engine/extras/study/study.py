@@ -129,8 +129,12 @@ class Study:
         max_risk: Number = None, max_loss: Number = None, max_confidence: Number = None,
         sweep: Sweep | None = None, jobs: int | None = None, csv_safe: bool = False,
         dataset: Name = None, series: str = MAIN, progress: Progress = None,
+        tell: Progress = None,
     ) -> Advice:  # fmt: skip
-        """Which model, k, theta and epsilon for the next release; see ``srsql advise``."""
+        """Which model, k, theta and epsilon for the next release; see ``srsql advise``.
+
+        ``tell`` takes what is known before the end, a line at a time: the plan, a first advice.
+        """
         wanted = sweep or Sweep()
         with self.warehouse.guarded():
             schema = self._of(quarter, dataset)
@@ -139,7 +143,9 @@ class Study:
                 wanted = sweep_for(wanted, of, model_for(self.warehouse, schema, quarter, of))
                 max_risk = of.risk if max_risk is None else max_risk
             bounds = make_bounds(max_risk, max_loss, max_confidence)
-            workers = Workers(Path(out), jobs, progress, csv_safe=csv_safe)
+            workers = Workers(
+                Path(out), jobs, progress, tell=tell or (lambda _: None), csv_safe=csv_safe
+            )
             return advise(self.warehouse, schema, quarter, bounds, wanted, series=series,
                           workers=workers)  # fmt: skip
 

@@ -313,11 +313,21 @@ def run_setting(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:
         tell("metrics")
         rows += [
             {name: value for name, value in asdict(row).items() if name != "release"}
-            for row in engine.audit.metrics(quarter, series=task["series"])
+            for row in _metrics(engine, quarter, task)
         ]
         tell("worst target")
         rows += _worst(engine, quarter, task["series"])
     return [{name: finite(value) for name, value in row.items()} for row in rows]
+
+
+def _metrics(engine: Engine, quarter: str, task: dict[str, Any]) -> list[MeasureRow]:
+    """All metrics; of a sample those that the release itself has kept, which are without RR of
+    regions: it takes as long as the release."""
+    if not task["sample"]:
+        return engine.audit.metrics(quarter, series=task["series"])
+    release_id = released_id(engine.warehouse, engine.dataset(), quarter, task["series"])
+    kept = engine.warehouse.rows(query("study/data", "kept_metrics"), [release_id])
+    return [MeasureRow(*row) for row in kept]
 
 
 def run_rows(task: dict[str, Any], tell: Callable[[str], None]) -> list[Row]:

@@ -137,7 +137,7 @@ def make_room(request: Request, made: Made) -> Tables:
 
 
 KERNELS = Stage(
-    "kernels (compiled on first use)",
+    "kernels",
     "The kernels are there, which were loaded beside the stages before.",
     wait_for_kernels,
     reads="profile",

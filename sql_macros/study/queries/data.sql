@@ -48,3 +48,23 @@ SELECT s.series FROM srsql.series AS s WHERE s.dataset = $1;
 -- name: drop_sample
 -- The reports that a sample kept are of no more use.
 DROP TABLE temp.main.srsql_sampled_report;
+
+-- name: kept_metrics
+-- The metrics that release $1 has kept of itself, as uniform rows.
+SELECT
+    q.release_id, q.measure, q.scope, q.violating, q.total, q.ratio, q.threshold, q.passed
+FROM srsql.measure AS q
+WHERE q.release_id = $1 AND q.stage = 'metric'
+ORDER BY q.measure, q.scope;
+
+-- name: rows_of_sample
+-- The quarter has loaded no more reports than the sample has, so that few cases compile nothing.
+UPDATE srsql.ingested_file AS f
+SET loaded = least(f.loaded, (SELECT count(s.report_id) FROM temp.main.srsql_sampled_report AS s))
+WHERE
+    f.table_name = $table_name
+    AND f.ingestion_id IN (
+        SELECT i.ingestion_id
+        FROM srsql.ingestion AS i
+        WHERE i.quarter = $quarter AND i.dataset = $dataset AND NOT i.replaced
+    );

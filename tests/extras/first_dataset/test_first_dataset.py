@@ -235,6 +235,33 @@ def test_the_roles_of_columns_are_those_that_their_names_and_values_say(tmp_path
     assert (dataset.signals.drug, dataset.signals.reaction) == ("brand_name", "problem_code")
 
 
+@pytest.mark.parametrize(
+    ("reports", "terms", "drugs"),
+    [
+        ("meldung_nr;fall_nr;alter_jahre;geschlecht;eingang", "reaktion", "arzneimittel"),
+        ("report_id;fallnummer;alter;geschlecht;received", "nebenwirkungen", "wirkstoff"),
+        ("report_id;caso;edad;sexo;received", "reacción", "medicamento"),
+        ("report_id;cas;âge;sexe;received", "effet_indésirable", "médicament"),
+    ],
+)
+def test_german_spanish_and_french_tables_are_known_by_their_names(
+    tmp_path: Path, reports: str, terms: str, drugs: str
+) -> None:
+    key, case = reports.split(";")[:2]
+    people = [f"{n};{5000 + n // 2};{20 + n % 60};{'MF'[n % 2]};2024-0{1 + n % 3}-11"
+              for n in range(1, 81)]  # fmt: skip
+    files = write(tmp_path / "in", {
+        "meldungen.csv": [reports, *people],
+        "terms.csv": [f"{key};{terms}", *(f"{n};{TERMS[n % 6]}" for n in range(1, 81))],
+        "drugs.csv": [f"{key};{drugs}", *(f"{n};Mittel {n % 9}" for n in range(1, 81))],
+    })  # fmt: skip
+    dataset = load_dataset(first(tmp_path / "out", files).file)
+    assert (dataset.report_id, dataset.case_id) == (key, case)
+    assert {qid.name for qid in dataset.qid} == {"age", "sex"}
+    assert [each.table for each in dataset.sensitive] == ["terms"]
+    assert [each.table for each in dataset.quasi_sensitive] == ["drugs"]
+
+
 def test_columns_of_one_name_become_rows_and_free_text_and_lots_are_not_read(
     tmp_path: Path,
 ) -> None:

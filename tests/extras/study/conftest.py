@@ -114,5 +114,6 @@ def replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: Work) -> lis
             done.append(cell.label)
         return {}
 
-    monkeypatch.setattr("srsql.engine.extras.study.advice.run", run)
+    monkeypatch.setattr("srsql.engine.extras.study.rounds.run", run)
+    monkeypatch.setattr("srsql.engine.extras.study.rounds.compile_apart", lambda _: None)
     return done
