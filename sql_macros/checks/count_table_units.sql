@@ -368,31 +368,52 @@ ends AS MATERIALIZED (
     GROUP BY b.item_no, b.other_no, p.ancestor
 ),
 
+-- One condition of all parts after the other: by one of them alone all would meet.
+parts AS MATERIALIZED (
+    SELECT a.*, w.least AS whole_least, w.most AS whole_most
+    FROM asked AS a
+    INNER JOIN ends AS w
+        ON a.item_no = w.item_no AND a.other_no = w.other_no AND a.stratum = w.stratum
+),
+
+ended AS MATERIALIZED (
+    SELECT a.*, e.least AS child_least, e.most AS child_most
+    FROM parts AS a
+    INNER JOIN ends AS e
+        ON a.item_no = e.item_no AND a.other_no = e.other_no AND a.child = e.stratum
+),
+
+inner_cells AS MATERIALIZED (
+    SELECT n.item_no, n.stratum, n.cases, p.ancestor
+    FROM item_cells AS n
+    INNER JOIN paths AS p ON n.stratum = p.stratum
+),
+
+told_inside AS MATERIALIZED (
+    SELECT a.*, n.stratum AS inner_stratum, n.cases AS holders
+    FROM ended AS a
+    INNER JOIN inner_cells AS n ON a.known_no = n.item_no AND a.child = n.ancestor
+),
+
 tried AS (
     SELECT
         a.item_no,
         a.other_no,
         a.stratum,
         a.cases,
-        n.cases AS holders,
+        a.holders,
         a.theta_num,
         a.theta_den,
-        e.least AS child_least,
-        e.most AS child_most,
-        w.least - e.least AS rest_least,
-        w.most - e.most AS rest_most,
+        a.child_least,
+        a.child_most,
+        a.whole_least - a.child_least AS rest_least,
+        a.whole_most - a.child_most AS rest_most,
         s.least AS inner_least,
-        e.most - s.most AS beside_most,
+        a.child_most - s.most AS beside_most,
         list_concat(range(1, k), range(greatest(1, a.cases - k + 1), a.cases)) AS numbers
-    FROM asked AS a
-    INNER JOIN item_cells AS n ON a.known_no = n.item_no
-    INNER JOIN paths AS p ON n.stratum = p.stratum AND a.child = p.ancestor
-    INNER JOIN ends AS w
-        ON a.item_no = w.item_no AND a.other_no = w.other_no AND a.stratum = w.stratum
-    INNER JOIN ends AS e
-        ON a.item_no = e.item_no AND a.other_no = e.other_no AND a.child = e.stratum
+    FROM told_inside AS a
     INNER JOIN ends AS s
-        ON a.item_no = s.item_no AND a.other_no = s.other_no AND n.stratum = s.stratum
+        ON a.item_no = s.item_no AND a.other_no = s.other_no AND a.inner_stratum = s.stratum
     WHERE s.most > 0
 ),
 

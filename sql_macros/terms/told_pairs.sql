@@ -93,34 +93,42 @@ parents AS (
     SELECT DISTINCT s.parent AS node FROM query_table(strata) AS s WHERE s.parent IS NOT NULL
 ),
 
-told AS (
-    SELECT
-        p.key_no,
-        p.group_no,
-        p.node,
-        p.units,
-        srsql.pair_item(p.key_no) AS item_no,
-        srsql.pair_other(p.key_no) AS other_no
-    FROM query_table(known_pairs) AS p
-    INNER JOIN parents AS a ON p.node = a.node
-    WHERE p.told
+-- The known item and the sensitive one, both ways round: of most pairs neither is sensitive.
+asked AS MATERIALIZED (
+    SELECT p.key_no, p.group_no, p.node, p.units, p.known_no, i.theta_num, i.theta_den
+    FROM (
+        SELECT o.*, srsql.pair_item(o.key_no) AS known_no, srsql.pair_other(o.key_no) AS last_no
+        FROM query_table(known_pairs) AS o
+        UNION ALL
+        SELECT o.*, srsql.pair_other(o.key_no) AS known_no, srsql.pair_item(o.key_no) AS last_no
+        FROM query_table(known_pairs) AS o
+    ) AS p
+    INNER JOIN query_table(items) AS i ON p.last_no = i.item_no
+    SEMI JOIN parents AS a ON p.node = a.node
+    WHERE p.told AND i.theta_num < i.theta_den
 ),
 
 -- Of each leaf of P that has both items. Told strata of a pair are disjoint: a leaf lies in one.
-ends AS (
-    SELECT
-        t.key_no,
-        w.node AS leaf,
-        least(x.units, y.units) AS room,
-        greatest(0, x.units + y.units - u.units) AS overlap
-    FROM told AS t
-    INNER JOIN query_table(within) AS w ON t.node = w.within
-    INNER JOIN query_table(item_leaves) AS x ON t.item_no = x.key_no AND w.node = x.leaf
-    INNER JOIN query_table(item_leaves) AS y ON t.other_no = y.key_no AND w.node = y.leaf
-    INNER JOIN query_table(unit_leaves) AS u ON w.node = u.leaf
+first_ends AS MATERIALIZED (
+    SELECT t.key_no, x.leaf, x.units
+    FROM (SELECT DISTINCT a.key_no, a.node FROM asked AS a) AS t
+    INNER JOIN query_table(item_leaves) AS x ON srsql.pair_item(t.key_no) = x.key_no
+    INNER JOIN query_table(within) AS w ON t.node = w.within AND x.leaf = w.node
 ),
 
-sums AS (
+ends AS MATERIALIZED (
+    SELECT
+        x.key_no,
+        x.leaf,
+        least(x.units, y.units) AS room,
+        greatest(0, x.units + y.units - u.units) AS overlap
+    FROM first_ends AS x
+    INNER JOIN query_table(item_leaves) AS y
+        ON srsql.pair_other(x.key_no) = y.key_no AND x.leaf = y.leaf
+    INNER JOIN query_table(unit_leaves) AS u ON x.leaf = u.leaf
+),
+
+sums AS MATERIALIZED (
     SELECT
         e.key_no,
         w.within AS node,
@@ -131,20 +139,13 @@ sums AS (
     GROUP BY e.key_no, w.within
 ),
 
--- The known item and the sensitive one, both ways round.
-asked AS (
-    SELECT t.*, t.item_no AS known_no, i.theta_num, i.theta_den
-    FROM told AS t
-    INNER JOIN query_table(items) AS i ON t.other_no = i.item_no
-    WHERE i.theta_num < i.theta_den
-    UNION ALL
-    SELECT t.*, t.other_no AS known_no, i.theta_num, i.theta_den
-    FROM told AS t
-    INNER JOIN query_table(items) AS i ON t.item_no = i.item_no
-    WHERE i.theta_num < i.theta_den
+wholes AS MATERIALIZED (
+    SELECT a.*, p.room, p.overlap
+    FROM asked AS a
+    INNER JOIN sums AS p ON a.key_no = p.key_no AND a.node = p.node
 ),
 
-children AS (
+children AS MATERIALIZED (
     SELECT
         a.group_no,
         a.key_no,
@@ -154,35 +155,39 @@ children AS (
         a.units,
         s.node AS child,
         c.room,
-        greatest(a.units - (p.room - c.room), c.overlap) AS least_here,
-        least(c.room, a.units - (p.overlap - c.overlap)) AS most_here
-    FROM asked AS a
+        greatest(a.units - (a.room - c.room), c.overlap) AS least_here,
+        least(c.room, a.units - (a.overlap - c.overlap)) AS most_here
+    FROM wholes AS a
     INNER JOIN query_table(strata) AS s ON a.node = s.parent
-    INNER JOIN sums AS p ON a.key_no = p.key_no AND a.node = p.node
     INNER JOIN sums AS c ON a.key_no = c.key_no AND s.node = c.node
 ),
 
-unsplit AS (
+-- With the told strata of the known item. One table after the other: of its key alone every child
+-- would meet every stratum.
+unsplit AS MATERIALIZED (
     SELECT
         c.*,
         CASE
             WHEN greatest(c.least_here, 1) < k THEN greatest(c.least_here, 1)
             ELSE greatest(c.least_here, c.units - k + 1)
-        END AS here
+        END AS here,
+        h.node,
+        h.units AS holders
     FROM children AS c
+    INNER JOIN query_table(within) AS w ON c.child = w.within
+    INNER JOIN query_table(known_items) AS h
+        ON c.known_no = h.key_no AND w.node = h.node AND h.told
 )
 
 SELECT DISTINCT c.group_no
 FROM unsplit AS c
-INNER JOIN query_table(within) AS w ON c.child = w.within
-INNER JOIN query_table(known_items) AS h ON c.known_no = h.key_no AND w.node = h.node AND h.told
-INNER JOIN sums AS s ON c.key_no = s.key_no AND h.node = s.node
+INNER JOIN sums AS s ON c.key_no = s.key_no AND c.node = s.node
 WHERE
     s.room > 0 AND NOT (
         c.here <= c.most_here
         AND (c.here < k OR c.here < c.units)
         AND greatest(s.overlap, c.here - (c.room - s.room))::HUGEINT * c.theta_den
-        <= h.units::HUGEINT * c.theta_num
+        <= c.holders::HUGEINT * c.theta_num
     );
 
 -- What:    two partners of a sensitive item whose counts sum up to more than its own, at a stratum
