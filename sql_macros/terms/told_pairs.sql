@@ -7,19 +7,16 @@
 -- Outputs: key_no (2^31 x item_no + other_no), leaf, units.
 CREATE OR REPLACE MACRO srsql.pair_leaves(holds, items, kinds, unit_leaf, known_items, k) AS TABLE
 WITH
-told AS (
-    SELECT DISTINCT n.key_no AS item_no FROM query_table(known_items) AS n
+told AS MATERIALIZED (
+    SELECT DISTINCT i.item_no, i.attribute, i.group_no
+    FROM query_table(known_items) AS n
+    INNER JOIN query_table(items) AS i ON n.key_no = i.item_no
 ),
 
-held AS (
-    SELECT h.unit, h.item_no, i.attribute, i.group_no
+held AS MATERIALIZED (
+    SELECT h.unit, h.item_no, t.attribute
     FROM query_table(holds) AS h
     INNER JOIN told AS t ON h.item_no = t.item_no
-    INNER JOIN query_table(items) AS i ON h.item_no = i.item_no
-),
-
-grouped AS (
-    SELECT i.group_no FROM query_table(items) AS i WHERE i.rest
 ),
 
 -- Materialized, so that a unit's items of one kind alone meet, and not all of them.
@@ -31,27 +28,37 @@ first_held AS MATERIALIZED (
 ),
 
 counted AS MATERIALIZED (
-    SELECT a.item_no, b.item_no AS other_no, a.leaf, count(*) AS units
-    FROM first_held AS a
-    INNER JOIN held AS b ON a.unit = b.unit AND a.other = b.attribute
-    GROUP BY a.item_no, b.item_no, a.leaf
+    SELECT p.key_no, p.leaf, count(*) AS units
+    FROM (
+        SELECT (a.item_no::BIGINT << 31) | b.item_no::BIGINT AS key_no, a.leaf
+        FROM first_held AS a
+        INNER JOIN held AS b ON a.unit = b.unit AND a.other = b.attribute
+    ) AS p
+    GROUP BY p.key_no, p.leaf
 ),
 
-frequent AS (
-    SELECT c.item_no, c.other_no
-    FROM counted AS c
-    INNER JOIN query_table(items) AS i ON c.item_no = i.item_no
-    INNER JOIN query_table(items) AS o ON c.other_no = o.item_no
-    GROUP BY c.item_no, c.other_no
-    HAVING
-        sum(c.units) >= k
-        OR any_value(i.group_no) IN (SELECT g.group_no FROM grouped AS g)
-        OR any_value(o.group_no) IN (SELECT g.group_no FROM grouped AS g)
+sums AS (
+    SELECT c.key_no, sum(c.units) AS units FROM counted AS c GROUP BY c.key_no
+),
+
+grouped AS (
+    SELECT t.item_no
+    FROM told AS t
+    WHERE t.group_no IN (SELECT i.group_no FROM query_table(items) AS i WHERE i.rest)
+),
+
+frequent AS MATERIALIZED (
+    SELECT s.key_no
+    FROM sums AS s
+    WHERE
+        s.units >= k
+        OR srsql.pair_item(s.key_no) IN (SELECT g.item_no FROM grouped AS g)
+        OR srsql.pair_other(s.key_no) IN (SELECT g.item_no FROM grouped AS g)
 )
 
-SELECT (c.item_no::BIGINT << 31) | c.other_no::BIGINT AS key_no, c.leaf, c.units
+SELECT c.key_no, c.leaf, c.units
 FROM counted AS c
-INNER JOIN frequent AS f ON c.item_no = f.item_no AND c.other_no = f.other_no;
+SEMI JOIN frequent AS f ON c.key_no = f.key_no;
 
 -- What:    the first of the two items of the number of a pair.
 CREATE OR REPLACE MACRO srsql.pair_item(key_no) AS key_no >> 31;
