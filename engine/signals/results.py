@@ -17,6 +17,7 @@ from srsql.engine.store.frames import Framed
 Verdict = Literal["holds", "does not", "undecided"]
 """Of a criterion: met in every world of the regions, in none, or in some (``signal_verdicts``)."""
 Part = Literal["original", "released", "bias"]
+_SIDES: tuple[Part, Part] = ("original", "released")
 Judged = tuple[Verdict | None, Verdict | None]
 """The same of the originals, if there are any, and of what is released."""
 
@@ -262,8 +263,10 @@ def agreements(signals: Sequence[Signal], criteria: Sequence[str]) -> list[Agree
         criteria: fields of ``Measures``, such as ``signal_mhra``.
     """
     if isinstance(signals, Pairs):
-        sides = [[signals.of_all(part, name) for part in ("original", "released")] for name in criteria]
-        return [agreed(Counter(zip(before, after, strict=True))) for before, after in sides]
+        before, after = ([signals.of_all(part, name) for name in criteria] for part in _SIDES)
+        return [
+            agreed(Counter(zip(*sides, strict=True))) for sides in zip(before, after, strict=True)
+        ]
     return [agreed(Counter(judged(signal, name) for signal in signals)) for name in criteria]
 
 
