@@ -357,83 +357,102 @@ crowded AS (
     WHERE o.forced >= k OR o.forced::HUGEINT * o.theta_den > n.cases::HUGEINT * o.theta_num
 ),
 
+pairs AS MATERIALIZED (
+    SELECT p.item_no, p.other_no, (row_number() OVER ())::INTEGER AS pair_no
+    FROM (SELECT DISTINCT c.item_no, c.other_no FROM pair_cells AS c) AS p
+),
+
+strata AS MATERIALIZED (
+    SELECT t.stratum, t.parent, (row_number() OVER ())::INTEGER AS stratum_no
+    FROM query_table(tree) AS t
+),
+
+inside AS MATERIALIZED (
+    SELECT p.stratum, i.stratum_no, a.stratum_no AS ancestor_no
+    FROM paths AS p
+    INNER JOIN strata AS i ON p.stratum = i.stratum
+    INNER JOIN strata AS a ON p.ancestor = a.stratum
+),
+
 -- The known item of a pair and the sensitive one, both ways round, in each part of the stratum.
 asked AS MATERIALIZED (
     SELECT
-        c.item_no,
-        c.other_no,
-        c.stratum,
+        u.pair_no,
+        w.stratum_no,
         c.cases,
         c.known_no,
         h.theta_num,
         h.theta_den,
-        t.stratum AS child
+        t.stratum_no AS child_no
     FROM (
         SELECT p.*, p.item_no AS known_no, p.other_no AS last_no FROM pair_cells AS p
         UNION ALL
         SELECT p.*, p.other_no AS known_no, p.item_no AS last_no FROM pair_cells AS p
     ) AS c
     INNER JOIN bounded AS h ON c.last_no = h.item_no
-    INNER JOIN query_table(tree) AS t ON c.stratum = t.parent
+    INNER JOIN strata AS t ON c.stratum = t.parent
+    INNER JOIN strata AS w ON c.stratum = w.stratum
+    INNER JOIN pairs AS u ON c.item_no = u.item_no AND c.other_no = u.other_no
 ),
 
 -- One item after the other: by their leaves alone every two items would meet.
 one_item AS MATERIALIZED (
-    SELECT a.item_no, a.other_no, x.leaf, x.cases, x.units
-    FROM (SELECT DISTINCT q.item_no, q.other_no FROM asked AS q) AS a
-    INNER JOIN leaves AS x ON a.item_no = x.item_no
+    SELECT u.pair_no, u.other_no, x.leaf, x.cases, x.units
+    FROM (SELECT DISTINCT a.pair_no FROM asked AS a) AS d
+    INNER JOIN pairs AS u ON d.pair_no = u.pair_no
+    INNER JOIN leaves AS x ON u.item_no = x.item_no
 ),
 
 both_items AS MATERIALIZED (
-    SELECT x.item_no, x.other_no, x.leaf, x.cases, y.cases AS other_cases, x.units
+    SELECT
+        x.pair_no,
+        x.leaf,
+        greatest(0, x.cases + y.cases - x.units) AS least,
+        least(x.cases, y.cases) AS most
     FROM one_item AS x
     INNER JOIN leaves AS y ON x.other_no = y.item_no AND x.leaf = y.leaf
 ),
 
 ends AS MATERIALIZED (
     SELECT
-        b.item_no,
-        b.other_no,
-        p.ancestor AS stratum,
-        sum(greatest(0, b.cases + b.other_cases - b.units))::BIGINT AS least,
-        sum(least(b.cases, b.other_cases))::BIGINT AS most
+        b.pair_no,
+        p.ancestor_no AS stratum_no,
+        sum(b.least)::BIGINT AS least,
+        sum(b.most)::BIGINT AS most
     FROM both_items AS b
-    INNER JOIN paths AS p ON b.leaf = p.stratum
-    GROUP BY b.item_no, b.other_no, p.ancestor
+    INNER JOIN inside AS p ON b.leaf = p.stratum
+    GROUP BY b.pair_no, p.ancestor_no
 ),
 
 -- One condition of all parts after the other: by one of them alone all would meet.
 parts AS MATERIALIZED (
     SELECT a.*, w.least AS whole_least, w.most AS whole_most
     FROM asked AS a
-    INNER JOIN ends AS w
-        ON a.item_no = w.item_no AND a.other_no = w.other_no AND a.stratum = w.stratum
+    INNER JOIN ends AS w ON a.pair_no = w.pair_no AND a.stratum_no = w.stratum_no
 ),
 
 ended AS MATERIALIZED (
     SELECT a.*, e.least AS child_least, e.most AS child_most
     FROM parts AS a
-    INNER JOIN ends AS e
-        ON a.item_no = e.item_no AND a.other_no = e.other_no AND a.child = e.stratum
+    INNER JOIN ends AS e ON a.pair_no = e.pair_no AND a.child_no = e.stratum_no
 ),
 
 inner_cells AS MATERIALIZED (
-    SELECT n.item_no, n.stratum, n.cases, p.ancestor
+    SELECT n.item_no, n.cases, p.stratum_no, p.ancestor_no
     FROM item_cells AS n
-    INNER JOIN paths AS p ON n.stratum = p.stratum
+    INNER JOIN inside AS p ON n.stratum = p.stratum
 ),
 
 told_inside AS MATERIALIZED (
-    SELECT a.*, n.stratum AS inner_stratum, n.cases AS holders
+    SELECT a.*, n.stratum_no AS inner_no, n.cases AS holders
     FROM ended AS a
-    INNER JOIN inner_cells AS n ON a.known_no = n.item_no AND a.child = n.ancestor
+    INNER JOIN inner_cells AS n ON a.known_no = n.item_no AND a.child_no = n.ancestor_no
 ),
 
 tried AS (
     SELECT
-        a.item_no,
-        a.other_no,
-        a.stratum,
+        a.pair_no,
+        a.stratum_no,
         a.cases,
         a.holders,
         a.theta_num,
@@ -446,13 +465,12 @@ tried AS (
         a.child_most - s.most AS beside_most,
         list_concat(range(1, k), range(greatest(1, a.cases - k + 1), a.cases)) AS numbers
     FROM told_inside AS a
-    INNER JOIN ends AS s
-        ON a.item_no = s.item_no AND a.other_no = s.other_no AND a.inner_stratum = s.stratum
+    INNER JOIN ends AS s ON a.pair_no = s.pair_no AND a.inner_no = s.stratum_no
     WHERE s.most > 0
 ),
 
 forced AS (
-    SELECT DISTINCT t.item_no, t.other_no, t.stratum
+    SELECT DISTINCT t.pair_no, t.stratum_no
     FROM tried AS t
     WHERE
         len(list_filter(

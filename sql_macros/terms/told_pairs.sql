@@ -115,17 +115,23 @@ asked AS MATERIALIZED (
     WHERE p.told AND i.theta_num < i.theta_den
 ),
 
--- Of each leaf of P that has both items. Told strata of a pair are disjoint: a leaf lies in one.
+-- Of each leaf of P that has both items, and the child of P that it lies in. Told strata of a pair
+-- are disjoint: a leaf lies in one.
 first_ends AS MATERIALIZED (
-    SELECT t.key_no, x.leaf, x.units
+    SELECT t.key_no, w.child, x.leaf, x.units
     FROM (SELECT DISTINCT a.key_no, a.node FROM asked AS a) AS t
     INNER JOIN query_table(item_leaves) AS x ON srsql.pair_item(t.key_no) = x.key_no
-    INNER JOIN query_table(within) AS w ON t.node = w.within AND x.leaf = w.node
+    INNER JOIN (
+        SELECT s.parent, s.node AS child, i.node AS leaf
+        FROM query_table(strata) AS s
+        INNER JOIN query_table(within) AS i ON s.node = i.within
+    ) AS w ON t.node = w.parent AND x.leaf = w.leaf
 ),
 
 ends AS MATERIALIZED (
     SELECT
         x.key_no,
+        x.child,
         x.leaf,
         least(x.units, y.units) AS room,
         greatest(0, x.units + y.units - u.units) AS overlap
@@ -133,6 +139,55 @@ ends AS MATERIALIZED (
     INNER JOIN query_table(item_leaves) AS y
         ON srsql.pair_other(x.key_no) = y.key_no AND x.leaf = y.leaf
     INNER JOIN query_table(unit_leaves) AS u ON x.leaf = u.leaf
+),
+
+halves AS MATERIALIZED (
+    SELECT
+        e.key_no,
+        s.parent AS node,
+        e.child,
+        sum(e.room)::BIGINT AS room,
+        sum(e.overlap)::BIGINT AS overlap
+    FROM ends AS e
+    INNER JOIN query_table(strata) AS s ON e.child = s.node
+    GROUP BY e.key_no, s.parent, e.child
+),
+
+wholes AS MATERIALIZED (
+    SELECT h.key_no, h.node, sum(h.room)::BIGINT AS room, sum(h.overlap)::BIGINT AS overlap
+    FROM halves AS h
+    GROUP BY h.key_no, h.node
+),
+
+parts AS MATERIALIZED (
+    SELECT
+        c.*,
+        p.room - c.room AS beside_room,
+        p.overlap - c.overlap AS beside_overlap
+    FROM halves AS c
+    INNER JOIN wholes AS p ON c.key_no = p.key_no AND c.node = p.node
+),
+
+-- One may hold both in a child where nobody must and the rest of P has a place for all the others:
+-- that is within the threshold of every told stratum, which has k holders.
+children AS MATERIALIZED (
+    SELECT
+        a.group_no,
+        a.key_no,
+        a.known_no,
+        a.theta_num,
+        a.theta_den,
+        a.units,
+        c.child,
+        c.room,
+        greatest(a.units - c.beside_room, c.overlap) AS least_here,
+        least(c.room, a.units - c.beside_overlap) AS most_here
+    FROM asked AS a
+    INNER JOIN parts AS c ON a.key_no = c.key_no AND a.node = c.node
+    WHERE
+        a.units - c.beside_room > 1
+        OR c.overlap + c.beside_overlap > 0
+        OR a.theta_den > k * a.theta_num
 ),
 
 sums AS MATERIALIZED (
@@ -143,30 +198,8 @@ sums AS MATERIALIZED (
         sum(e.overlap)::BIGINT AS overlap
     FROM ends AS e
     INNER JOIN query_table(within) AS w ON e.leaf = w.node
+    WHERE e.key_no IN (SELECT c.key_no FROM children AS c)
     GROUP BY e.key_no, w.within
-),
-
-wholes AS MATERIALIZED (
-    SELECT a.*, p.room, p.overlap
-    FROM asked AS a
-    INNER JOIN sums AS p ON a.key_no = p.key_no AND a.node = p.node
-),
-
-children AS MATERIALIZED (
-    SELECT
-        a.group_no,
-        a.key_no,
-        a.known_no,
-        a.theta_num,
-        a.theta_den,
-        a.units,
-        s.node AS child,
-        c.room,
-        greatest(a.units - (a.room - c.room), c.overlap) AS least_here,
-        least(c.room, a.units - (a.overlap - c.overlap)) AS most_here
-    FROM wholes AS a
-    INNER JOIN query_table(strata) AS s ON a.node = s.parent
-    INNER JOIN sums AS c ON a.key_no = c.key_no AND s.node = c.node
 ),
 
 -- With the told strata of the known item. One table after the other: of its key alone every child
