@@ -129,12 +129,16 @@ above AS MATERIALIZED (
     INNER JOIN query_table(tree) AS t ON p.ancestor = t.stratum
 ),
 
+told_strata AS (
+    SELECT DISTINCT c.item_no, c.other_no, c.stratum FROM cells AS c
+),
+
 -- Of all strata of the tree those that are told of a key.
 recounted AS (
     SELECT c.item_no, c.other_no, c.stratum, sum(l.cases) AS cases
     FROM leaf_counts AS l
     INNER JOIN above AS p ON l.leaf_no = p.leaf_no
-    INNER JOIN (SELECT DISTINCT d.item_no, d.other_no, d.stratum FROM cells AS d) AS c
+    INNER JOIN told_strata AS c
         ON l.item_no = c.item_no AND l.other_no = c.other_no AND p.ancestor = c.stratum
     GROUP BY c.item_no, c.other_no, c.stratum
 ),

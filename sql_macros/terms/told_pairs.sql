@@ -115,17 +115,20 @@ asked AS MATERIALIZED (
     WHERE p.told AND i.theta_num < i.theta_den
 ),
 
+below AS MATERIALIZED (
+    SELECT s.parent, s.node AS child, i.node AS leaf
+    FROM query_table(strata) AS s
+    INNER JOIN query_table(within) AS i ON s.node = i.within
+    WHERE s.parent IS NOT NULL
+),
+
 -- Of each leaf of P that has both items, and the child of P that it lies in. Told strata of a pair
 -- are disjoint: a leaf lies in one.
 first_ends AS MATERIALIZED (
     SELECT t.key_no, w.child, x.leaf, x.units
     FROM (SELECT DISTINCT a.key_no, a.node FROM asked AS a) AS t
     INNER JOIN query_table(item_leaves) AS x ON srsql.pair_item(t.key_no) = x.key_no
-    INNER JOIN (
-        SELECT s.parent, s.node AS child, i.node AS leaf
-        FROM query_table(strata) AS s
-        INNER JOIN query_table(within) AS i ON s.node = i.within
-    ) AS w ON t.node = w.parent AND x.leaf = w.leaf
+    INNER JOIN below AS w ON t.node = w.parent AND x.leaf = w.leaf
 ),
 
 ends AS MATERIALIZED (
