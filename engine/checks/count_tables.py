@@ -7,7 +7,6 @@ anew here; of what made the tables nothing is read. The macros are those of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -138,7 +137,7 @@ def _load(evidence: Evidence) -> None:
     attributes = [name for name in listed.split(", ") if name]
     shown = {"release": release.release_id}
     sensitive = [a.column for a in dataset.sensitive if a.column in attributes]
-    items = union_all(list(_originals(dataset, release.quarter, attributes)))
+    originals = _originals(dataset, release.quarter, attributes)
     told = exp.select("*").from_(table(schema, "item_count"))
     beside = {"checked_held": HELD, "checked_unit": UNITS, "checked_single": SINGLE}
     known = with_rows(query(TOPIC, "known", **beside), item_count=told)
@@ -157,7 +156,7 @@ def _load(evidence: Evidence) -> None:
             query(TOPIC, "units", checked_tree=TREE, checked_row=ROWS, checked_value=VALUES),
             shown | {"dataset": dataset.name},
         ),
-        HELD: (with_rows(held, original_item=items).sql("duckdb"), {}),
+        HELD: (with_rows(held, **originals).sql("duckdb"), {}),
         SINGLE: (query(TOPIC, "single", checked_held=HELD), {}),
         KNOWN: (known.sql("duckdb"), {}),
         KINDS: (
@@ -215,24 +214,23 @@ def _regions(release: Release) -> tuple[exp.Query, exp.Query]:
     return shown, union_all(parts)
 
 
-def _originals(dataset: Dataset, quarter: str, attributes: list[str]) -> Iterator[exp.Query]:
-    """(report_id, attribute, term) of the raw rows of a quarter, keys worked out anew."""
+def _originals(dataset: Dataset, quarter: str, attributes: list[str]) -> dict[str, exp.Query]:
+    """The raw rows of a quarter (report_id, attribute, spelling), each spelling once, what keys
+    they have, worked out anew, and the terms among them (attribute, spelling, term)."""
     known = {(a.table, a.column): a.missing for a in (*dataset.sensitive, *dataset.quasi_sensitive)}
-    of = dataset.signals
+    of, version = dataset.signals, dataset.term_key
+    rows_of: list[exp.Query] = []
+    keys: list[exp.Query] = []
+    kept = exp.select("k.attribute", "k.spelling", "k.term").where("coalesce(k.term, '') <> ''")
     for child in dataset.child_tables:
         for name in child.publish:
             if name not in attributes:
                 continue
-            place, text = (child.name, name), column("spelling", "d")
-            version = dataset.term_key
-            if place in known:
-                term = checked_key(text, version)
-                blanks = [checked_key(exp.Literal.string(t), version) for t in known[place]]
-            else:
-                term, blanks = normal_form(text), []
+            place, attribute = (child.name, name), exp.Literal.string(name)
             rows = (
                 exp.select(
                     column(dataset.report_id, "t").as_("report_id"),
+                    attribute.as_("attribute"),
                     column(name, "t").as_("spelling"),
                 )
                 .from_(raw_table(dataset, child.name, alias="t"))
@@ -242,20 +240,24 @@ def _originals(dataset: Dataset, quarter: str, attributes: list[str]) -> Iterato
                 role = exp.func("upper", exp.func("trim", column(of.role, "t")))
                 suspects = [exp.Literal.string(s.strip().upper()) for s in of.suspect]
                 rows = rows.where(role.isin(*suspects))
-            # the key is worked out once for each spelling
-            spelled = exp.select(column("spelling", "s")).distinct().from_(rows.subquery("s"))
-            terms = exp.select(column("spelling", "d"), term.as_("term"))
-            kept = (
-                exp.select(
-                    column("report_id", "r"),
-                    exp.Literal.string(name).as_("attribute"),
-                    column("term", "k"),
-                )
-                .from_(rows.copy().subquery("r"))
-                .join(
-                    terms.from_(spelled.subquery("d")).subquery("k"),
-                    on=column("spelling", "r").eq(column("spelling", "k")),
-                )
-                .where("coalesce(k.term, '') <> ''")
+            rows_of.append(rows)
+            text, blanks = column("spelling", "s"), known.get(place)
+            key = normal_form(text) if blanks is None else checked_key(text, version)
+            keys.append(
+                exp.select(column("attribute", "s"), text, key.as_("term"))
+                .from_(exp.to_table("original_spelling").as_("s"))
+                .where(column("attribute", "s").eq(attribute))
             )
-            yield kept.where(column("term", "k").isin(*blanks).not_()) if blanks else kept
+            missing = [checked_key(exp.Literal.string(each), version) for each in blanks or ()]
+            if missing:
+                none = column("attribute", "k").eq(attribute) & column("term", "k").isin(*missing)
+                kept = kept.where(none.not_())
+    # numbered: a condition on keys would work them out for all rows before these are distinct
+    numbered = exp.select("u.*", "row_number() OVER () AS key_no", dialect="duckdb")
+    spelled = exp.select("r.attribute", "r.spelling").distinct()
+    return {
+        "original_row": union_all(rows_of),
+        "original_spelling": spelled.from_(exp.to_table("original_row").as_("r")),
+        "original_key": numbered.from_(union_all(keys).subquery("u")),
+        "original_term": kept.from_(exp.to_table("original_key").as_("k")),
+    }

@@ -433,11 +433,13 @@ def _missing_lines(found: Signals) -> Iterator[str]:
 
 def prior_text(prior: Shrinkage) -> str:
     """The prior of EBGM, or why there is none."""
-    from srsql.udfs.shrinkage import MAX_PARAMETER, MIN_PAIRS, MIN_PARAMETER
-
     parted = f", over strata of {', '.join(prior.strata)}" if prior.strata else ""
     where = f"{prior.data} data{condition_text(prior.condition)}{parted}"
     text = f"EBGM, {where}: {prior.pairs:,} pairs"
+    if not prior.pairs:  # what fits priors takes half a second to import
+        return f"{text}, too few to fit a prior"
+    from srsql.udfs.shrinkage import MAX_PARAMETER, MIN_PAIRS, MIN_PARAMETER
+
     parts = (prior.alpha1, prior.beta1, prior.alpha2, prior.beta2)
     parameters = [part for part in parts if part is not None]
     if prior.p is None or not parameters:
@@ -476,12 +478,16 @@ def _agreement(found: Signals) -> str:
 
 def _most_changed(found: Signals) -> list[Signal]:
     """Strongest change of PRR first; without originals, the most cases first."""
+    from srsql.engine.signals.results import Pairs
 
-    def change(signal: Signal) -> float:
-        bias = signal.bias.prr_bias if signal.bias else None
-        return 0.0 if not bias else abs(math.log(bias))
-
-    return nlargest(SHOWN_PAIRS, found.signals, key=change)
+    pairs = found.signals
+    if isinstance(pairs, Pairs):
+        biases = pairs.of_all("bias", "prr_bias")
+    else:
+        biases = [signal.bias.prr_bias if signal.bias else None for signal in pairs]
+    changes = [abs(math.log(bias)) if bias else 0.0 for bias in biases]
+    places = nlargest(SHOWN_PAIRS, range(len(pairs)), key=changes.__getitem__)
+    return [pairs[place] for place in places]
 
 
 def condition_text(condition: Condition) -> str:

@@ -16,6 +16,8 @@ from srsql.engine.store.frames import Framed
 
 Verdict = Literal["holds", "does not", "undecided"]
 """Of a criterion: met in every world of the regions, in none, or in some (``signal_verdicts``)."""
+Part = Literal["original", "released", "bias"]
+_SIDES: tuple[Part, Part] = ("original", "released")
 Judged = tuple[Verdict | None, Verdict | None]
 """The same of the originals, if there are any, and of what is released."""
 
@@ -200,8 +202,13 @@ class Pairs(Sequence[Signal]):
         chosen = range(len(self))[place]
         table = pa.Table.from_batches(self._batches) if self._batches else None
         if isinstance(chosen, range):
-            taken = table.take(pa.array(chosen, pa.int64())).to_batches() if table else []
-            return Pairs(self._condition, taken)
+            if table is None:
+                return Pairs(self._condition, [])
+            if chosen.step == 1:  # an array of places imports pandas
+                taken = table.slice(chosen.start, len(chosen))
+            else:
+                taken = table.take(pa.array(chosen, pa.int64()))
+            return Pairs(self._condition, taken.to_batches())
         assert table is not None  # else there is no such place
         return next(iter(Pairs(self._condition, table.slice(chosen, 1).to_batches())))
 
@@ -214,6 +221,18 @@ class Pairs(Sequence[Signal]):
         return repr(tuple(self))
 
     __hash__ = None  # type: ignore[assignment]
+
+    def of_all(self, part: Part, field: str) -> list[Any]:
+        """One field of a part of every pair, in their order; without that part None. No record is
+        made for it."""
+        size, width = len(fields(Measures)), self._batches[0].num_columns if self._batches else 0
+        compared = width >= 2 + 2 * size
+        if part != "released" and not compared:
+            return [None] * len(self)
+        of = Bias if part == "bias" else Measures
+        place = [each.name for each in fields(of)].index(field)
+        place += 2 + {"released": 0, "original": size, "bias": 2 * size}[part]
+        return [value for batch in self._batches for value in batch.column(place).to_pylist()]
 
     def _records(self, batch: pa.RecordBatch) -> Iterator[Signal]:
         columns = (column.to_pylist() for column in batch.columns)
@@ -240,18 +259,19 @@ class Agreement:
     """Undecided as released, whatever they are in the originals."""
 
 
-def agreements(signals: Iterable[Signal], criteria: Sequence[str]) -> list[Agreement]:
+def agreements(signals: Sequence[Signal], criteria: Sequence[str]) -> list[Agreement]:
     """How originals and released rows agree on each criterion.
 
     Args:
         signals: the pairs; without originals, ``before`` and what rests on it are 0.
         criteria: fields of ``Measures``, such as ``signal_mhra``.
     """
-    counted: list[Counter[Judged]] = [Counter() for _ in criteria]
-    for signal in signals:
-        for criterion, counts in zip(criteria, counted, strict=True):
-            counts[judged(signal, criterion)] += 1
-    return [agreed(counts) for counts in counted]
+    if isinstance(signals, Pairs):
+        before, after = ([signals.of_all(part, name) for name in criteria] for part in _SIDES)
+        return [
+            agreed(Counter(zip(*sides, strict=True))) for sides in zip(before, after, strict=True)
+        ]
+    return [agreed(Counter(judged(signal, name) for signal in signals)) for name in criteria]
 
 
 def judged(signal: Signal, criterion: str) -> Judged:

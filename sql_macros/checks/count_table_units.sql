@@ -9,137 +9,175 @@ CREATE OR REPLACE MACRO srsql.check_count_truth(
     case_count, item_count, pair_count, tree, counted, held, single, release_id
 ) AS TABLE
 WITH
-cells AS MATERIALIZED (
-    SELECT c.key, c.stratum, c.cases
-    FROM srsql.count_cells(case_count, item_count, pair_count) AS c
-),
-
 paths AS MATERIALIZED (
     SELECT p.stratum, p.ancestor FROM srsql.count_paths(tree) AS p
-),
-
-root AS (
-    SELECT t.stratum FROM query_table(tree) AS t WHERE t.parent IS NULL
 ),
 
 nobody AS (
     SELECT NULL::VARCHAR AS attribute, NULL::VARCHAR AS term WHERE false
 ),
 
+-- Numbers in the order of attributes: of a pair the lesser one comes first.
 items AS MATERIALIZED (
-    SELECT n.item_no, n.attribute, n.term
+    SELECT
+        (row_number() OVER (ORDER BY n.attribute, n.term))::INTEGER AS item_no,
+        (dense_rank() OVER (ORDER BY n.attribute))::INTEGER AS attribute_no,
+        n.attribute,
+        n.term,
+        n.attribute IN (SELECT s.attribute FROM query_table(single) AS s) AS single
     FROM srsql.count_names(item_count, pair_count, 'nobody') AS n
+),
+
+-- Keys by their numbers; 0 is no item.
+cells AS MATERIALIZED (
+    SELECT 0 AS item_no, 0 AS other_no, c.stratum, c.cases FROM query_table(case_count) AS c
+    UNION ALL
+    SELECT n.item_no, 0 AS other_no, i.stratum, i.cases
+    FROM query_table(item_count) AS i
+    INNER JOIN items AS n
+        ON i.attribute IS NOT DISTINCT FROM n.attribute AND i.term IS NOT DISTINCT FROM n.term
+    UNION ALL
+    SELECT
+        least(a.item_no, b.item_no) AS item_no,
+        greatest(a.item_no, b.item_no) AS other_no,
+        p.stratum,
+        p.cases
+    FROM query_table(pair_count) AS p
+    INNER JOIN items AS a
+        ON p.attribute IS NOT DISTINCT FROM a.attribute AND p.term IS NOT DISTINCT FROM a.term
+    INNER JOIN items AS b
+        ON
+            p.other_attribute IS NOT DISTINCT FROM b.attribute
+            AND p.other_term IS NOT DISTINCT FROM b.term
+),
+
+told AS MATERIALIZED (
+    SELECT c.item_no, c.other_no, sum(c.cases) AS cases
+    FROM cells AS c
+    GROUP BY c.item_no, c.other_no
+),
+
+leaves AS MATERIALIZED (
+    SELECT t.stratum, (row_number() OVER ())::INTEGER AS leaf_no
+    FROM query_table(tree) AS t
+),
+
+placed AS MATERIALIZED (
+    SELECT c.unit, l.leaf_no
+    FROM query_table(counted) AS c
+    INNER JOIN leaves AS l ON c.stratum = l.stratum
+),
+
+with_term AS MATERIALIZED (
+    SELECT h.unit, i.item_no, i.attribute_no
+    FROM query_table(held) AS h
+    INNER JOIN items AS i ON h.attribute = i.attribute AND h.term = i.term
 ),
 
 -- Who holds no told term of an attribute with one term a unit holds the rest of it.
 holding AS MATERIALIZED (
-    SELECT h.unit, i.item_no, i.attribute
-    FROM query_table(held) AS h
-    INNER JOIN items AS i ON h.attribute = i.attribute AND h.term = i.term
+    SELECT h.unit, p.leaf_no, h.item_no, h.attribute_no
+    FROM with_term AS h
+    INNER JOIN placed AS p ON h.unit = p.unit
     UNION ALL
-    SELECT c.unit, i.item_no, i.attribute
-    FROM query_table(counted) AS c
+    SELECT p.unit, p.leaf_no, i.item_no, i.attribute_no
+    FROM placed AS p
     CROSS JOIN items AS i
     WHERE
-        i.term IS NULL
-        AND i.attribute IN (SELECT s.attribute FROM query_table(single) AS s)
-        AND NOT EXISTS (
+        i.term IS NULL AND i.single AND NOT EXISTS (
             SELECT 1
-            FROM query_table(held) AS h
-            INNER JOIN items AS o ON h.attribute = o.attribute AND h.term = o.term
-            WHERE c.unit = h.unit AND i.attribute = h.attribute
+            FROM with_term AS h
+            WHERE p.unit = h.unit AND i.attribute_no = h.attribute_no
         )
 ),
 
-named AS MATERIALIZED (
-    SELECT d.key, a.item_no, b.item_no AS other_no, a.attribute, b.attribute AS other
-    FROM (SELECT DISTINCT c.key FROM cells AS c) AS d
-    LEFT JOIN items AS a
-        ON d.key[1].attribute = a.attribute AND d.key[1].term IS NOT DISTINCT FROM a.term
-    LEFT JOIN items AS b
-        ON d.key[2].attribute = b.attribute AND d.key[2].term IS NOT DISTINCT FROM b.term
-),
-
 both_kinds AS (
-    SELECT DISTINCT k.attribute, k.other FROM named AS k WHERE k.other_no IS NOT NULL
+    SELECT DISTINCT a.attribute_no, b.attribute_no AS other
+    FROM told AS t
+    INNER JOIN items AS a ON t.item_no = a.item_no
+    INNER JOIN items AS b ON t.other_no = b.item_no
 ),
 
 -- One kind of two items after the other: all items of a unit would meet all.
 first_held AS MATERIALIZED (
-    SELECT h.unit, h.item_no, d.other
+    SELECT h.unit, h.leaf_no, h.item_no, d.other
     FROM holding AS h
-    INNER JOIN both_kinds AS d ON h.attribute = d.attribute
+    INNER JOIN both_kinds AS d ON h.attribute_no = d.attribute_no
 ),
 
 holders AS (
-    SELECT 0 AS item_no, 0 AS other_no, c.unit FROM query_table(counted) AS c
+    SELECT 0 AS item_no, 0 AS other_no, p.leaf_no FROM placed AS p
     UNION ALL
-    SELECT h.item_no, 0 AS other_no, h.unit FROM holding AS h
+    SELECT h.item_no, 0 AS other_no, h.leaf_no FROM holding AS h
     UNION ALL
-    SELECT a.item_no, b.item_no AS other_no, a.unit
+    SELECT a.item_no, b.item_no AS other_no, a.leaf_no
     FROM first_held AS a
-    INNER JOIN holding AS b ON a.unit = b.unit AND a.other = b.attribute
-    SEMI JOIN named AS k ON a.item_no = k.item_no AND b.item_no = k.other_no
+    INNER JOIN holding AS b ON a.unit = b.unit AND a.other = b.attribute_no
+    SEMI JOIN told AS t ON a.item_no = t.item_no AND b.item_no = t.other_no
 ),
 
 leaf_counts AS MATERIALIZED (
-    SELECT h.item_no, h.other_no, c.stratum, count(*) AS cases
+    SELECT h.item_no, h.other_no, h.leaf_no, count(*) AS cases
     FROM holders AS h
-    INNER JOIN query_table(counted) AS c ON h.unit = c.unit
-    GROUP BY h.item_no, h.other_no, c.stratum
+    GROUP BY h.item_no, h.other_no, h.leaf_no
 ),
 
-recounted AS MATERIALIZED (
-    SELECT k.key, s.stratum, s.cases
-    FROM (
-        SELECT l.item_no, l.other_no, p.ancestor AS stratum, sum(l.cases) AS cases
-        FROM leaf_counts AS l
-        INNER JOIN paths AS p ON l.stratum = p.stratum
-        GROUP BY l.item_no, l.other_no, p.ancestor
-    ) AS s
-    INNER JOIN named AS k
-        ON s.item_no = coalesce(k.item_no, 0) AND s.other_no = coalesce(k.other_no, 0)
+above AS MATERIALIZED (
+    SELECT l.leaf_no, p.ancestor, t.parent IS NULL AS is_root
+    FROM leaves AS l
+    INNER JOIN paths AS p ON l.stratum = p.stratum
+    INNER JOIN query_table(tree) AS t ON p.ancestor = t.stratum
 ),
 
-opened AS (
-    SELECT c.key, c.cases, unnest(c.key) AS item FROM cells AS c
+told_strata AS (
+    SELECT DISTINCT c.item_no, c.other_no, c.stratum FROM cells AS c
+),
+
+-- Of all strata of the tree those that are told of a key.
+recounted AS (
+    SELECT c.item_no, c.other_no, c.stratum, sum(l.cases) AS cases
+    FROM leaf_counts AS l
+    INNER JOIN above AS p ON l.leaf_no = p.leaf_no
+    INNER JOIN told_strata AS c
+        ON l.item_no = c.item_no AND l.other_no = c.other_no AND p.ancestor = c.stratum
+    GROUP BY c.item_no, c.other_no, c.stratum
+),
+
+wholes AS (
+    SELECT l.item_no, l.other_no, p.ancestor AS stratum, sum(l.cases) AS cases
+    FROM leaf_counts AS l
+    INNER JOIN above AS p ON l.leaf_no = p.leaf_no AND p.is_root
+    GROUP BY l.item_no, l.other_no, p.ancestor
 ),
 
 -- All the cells of a key of which an item has one term a unit sum up to the key without it.
 parts AS (
-    SELECT
-        list_filter(o.key, LAMBDA x: x IS DISTINCT FROM o.item) AS others,
-        o.item.attribute AS attribute,
-        sum(o.cases) AS cases
-    FROM opened AS o
-    WHERE o.item.attribute IN (SELECT s.attribute FROM query_table(single) AS s)
-    GROUP BY ALL
-),
-
-wholes AS (
-    SELECT r.key, r.cases
-    FROM recounted AS r
-    INNER JOIN root AS o ON r.stratum = o.stratum
-),
-
-told AS (
-    SELECT c.key, sum(c.cases) AS cases FROM cells AS c GROUP BY c.key
+    SELECT k.kept_no, i.attribute_no, sum(k.cases) AS cases
+    FROM (
+        SELECT t.item_no AS left_no, t.other_no AS kept_no, t.cases FROM told AS t
+        UNION ALL
+        SELECT t.other_no AS left_no, t.item_no AS kept_no, t.cases FROM told AS t
+    ) AS k
+    INNER JOIN items AS i ON k.left_no = i.item_no
+    WHERE i.single
+    GROUP BY k.kept_no, i.attribute_no
 ),
 
 fault AS (
-    SELECT c.key, c.stratum
+    SELECT c.item_no, c.other_no, c.stratum
     FROM cells AS c
-    LEFT JOIN recounted AS r ON c.key = r.key AND c.stratum = r.stratum
+    LEFT JOIN recounted AS r
+        ON c.item_no = r.item_no AND c.other_no = r.other_no AND c.stratum = r.stratum
     WHERE r.cases IS DISTINCT FROM c.cases
     UNION
-    SELECT t.key, NULL AS stratum
+    SELECT t.item_no, t.other_no, NULL AS stratum
     FROM told AS t
-    LEFT JOIN wholes AS w ON t.key = w.key
+    LEFT JOIN wholes AS w ON t.item_no = w.item_no AND t.other_no = w.other_no
     WHERE t.cases IS DISTINCT FROM w.cases
     UNION
-    SELECT p.others AS key, p.attribute AS stratum
+    SELECT p.kept_no AS item_no, -p.attribute_no AS other_no, NULL AS stratum
     FROM parts AS p
-    LEFT JOIN told AS t ON p.others = t.key
+    LEFT JOIN told AS t ON p.kept_no = t.item_no AND t.other_no = 0
     WHERE p.cases IS DISTINCT FROM t.cases
 )
 
@@ -325,81 +363,120 @@ crowded AS (
     WHERE o.forced >= k OR o.forced::HUGEINT * o.theta_den > n.cases::HUGEINT * o.theta_num
 ),
 
+pairs AS MATERIALIZED (
+    SELECT p.item_no, p.other_no, (row_number() OVER ())::INTEGER AS pair_no
+    FROM (SELECT DISTINCT c.item_no, c.other_no FROM pair_cells AS c) AS p
+),
+
+strata AS MATERIALIZED (
+    SELECT t.stratum, t.parent, (row_number() OVER ())::INTEGER AS stratum_no
+    FROM query_table(tree) AS t
+),
+
+inside AS MATERIALIZED (
+    SELECT p.stratum, i.stratum_no, a.stratum_no AS ancestor_no
+    FROM paths AS p
+    INNER JOIN strata AS i ON p.stratum = i.stratum
+    INNER JOIN strata AS a ON p.ancestor = a.stratum
+),
+
 -- The known item of a pair and the sensitive one, both ways round, in each part of the stratum.
 asked AS MATERIALIZED (
     SELECT
-        c.item_no,
-        c.other_no,
-        c.stratum,
+        u.pair_no,
+        w.stratum_no,
         c.cases,
         c.known_no,
         h.theta_num,
         h.theta_den,
-        t.stratum AS child
+        t.stratum_no AS child_no
     FROM (
         SELECT p.*, p.item_no AS known_no, p.other_no AS last_no FROM pair_cells AS p
         UNION ALL
         SELECT p.*, p.other_no AS known_no, p.item_no AS last_no FROM pair_cells AS p
     ) AS c
     INNER JOIN bounded AS h ON c.last_no = h.item_no
-    INNER JOIN query_table(tree) AS t ON c.stratum = t.parent
+    INNER JOIN strata AS t ON c.stratum = t.parent
+    INNER JOIN strata AS w ON c.stratum = w.stratum
+    INNER JOIN pairs AS u ON c.item_no = u.item_no AND c.other_no = u.other_no
 ),
 
 -- One item after the other: by their leaves alone every two items would meet.
 one_item AS MATERIALIZED (
-    SELECT a.item_no, a.other_no, x.leaf, x.cases, x.units
-    FROM (SELECT DISTINCT q.item_no, q.other_no FROM asked AS q) AS a
-    INNER JOIN leaves AS x ON a.item_no = x.item_no
+    SELECT u.pair_no, u.other_no, x.leaf, x.cases, x.units
+    FROM (SELECT DISTINCT a.pair_no FROM asked AS a) AS d
+    INNER JOIN pairs AS u ON d.pair_no = u.pair_no
+    INNER JOIN leaves AS x ON u.item_no = x.item_no
 ),
 
 both_items AS MATERIALIZED (
-    SELECT x.item_no, x.other_no, x.leaf, x.cases, y.cases AS other_cases, x.units
+    SELECT
+        x.pair_no,
+        x.leaf,
+        greatest(0, x.cases + y.cases - x.units) AS least,
+        least(x.cases, y.cases) AS most
     FROM one_item AS x
     INNER JOIN leaves AS y ON x.other_no = y.item_no AND x.leaf = y.leaf
 ),
 
 ends AS MATERIALIZED (
     SELECT
-        b.item_no,
-        b.other_no,
-        p.ancestor AS stratum,
-        sum(greatest(0, b.cases + b.other_cases - b.units))::BIGINT AS least,
-        sum(least(b.cases, b.other_cases))::BIGINT AS most
+        b.pair_no,
+        p.ancestor_no AS stratum_no,
+        sum(b.least)::BIGINT AS least,
+        sum(b.most)::BIGINT AS most
     FROM both_items AS b
-    INNER JOIN paths AS p ON b.leaf = p.stratum
-    GROUP BY b.item_no, b.other_no, p.ancestor
+    INNER JOIN inside AS p ON b.leaf = p.stratum
+    GROUP BY b.pair_no, p.ancestor_no
+),
+
+-- One condition of all parts after the other: by one of them alone all would meet.
+parts AS MATERIALIZED (
+    SELECT a.*, w.least AS whole_least, w.most AS whole_most
+    FROM asked AS a
+    INNER JOIN ends AS w ON a.pair_no = w.pair_no AND a.stratum_no = w.stratum_no
+),
+
+ended AS MATERIALIZED (
+    SELECT a.*, e.least AS child_least, e.most AS child_most
+    FROM parts AS a
+    INNER JOIN ends AS e ON a.pair_no = e.pair_no AND a.child_no = e.stratum_no
+),
+
+inner_cells AS MATERIALIZED (
+    SELECT n.item_no, n.cases, p.stratum_no, p.ancestor_no
+    FROM item_cells AS n
+    INNER JOIN inside AS p ON n.stratum = p.stratum
+),
+
+told_inside AS MATERIALIZED (
+    SELECT a.*, n.stratum_no AS inner_no, n.cases AS holders
+    FROM ended AS a
+    INNER JOIN inner_cells AS n ON a.known_no = n.item_no AND a.child_no = n.ancestor_no
 ),
 
 tried AS (
     SELECT
-        a.item_no,
-        a.other_no,
-        a.stratum,
+        a.pair_no,
+        a.stratum_no,
         a.cases,
-        n.cases AS holders,
+        a.holders,
         a.theta_num,
         a.theta_den,
-        e.least AS child_least,
-        e.most AS child_most,
-        w.least - e.least AS rest_least,
-        w.most - e.most AS rest_most,
+        a.child_least,
+        a.child_most,
+        a.whole_least - a.child_least AS rest_least,
+        a.whole_most - a.child_most AS rest_most,
         s.least AS inner_least,
-        e.most - s.most AS beside_most,
+        a.child_most - s.most AS beside_most,
         list_concat(range(1, k), range(greatest(1, a.cases - k + 1), a.cases)) AS numbers
-    FROM asked AS a
-    INNER JOIN item_cells AS n ON a.known_no = n.item_no
-    INNER JOIN paths AS p ON n.stratum = p.stratum AND a.child = p.ancestor
-    INNER JOIN ends AS w
-        ON a.item_no = w.item_no AND a.other_no = w.other_no AND a.stratum = w.stratum
-    INNER JOIN ends AS e
-        ON a.item_no = e.item_no AND a.other_no = e.other_no AND a.child = e.stratum
-    INNER JOIN ends AS s
-        ON a.item_no = s.item_no AND a.other_no = s.other_no AND n.stratum = s.stratum
+    FROM told_inside AS a
+    INNER JOIN ends AS s ON a.pair_no = s.pair_no AND a.inner_no = s.stratum_no
     WHERE s.most > 0
 ),
 
-by_leaves AS MATERIALIZED (
-    SELECT DISTINCT t.item_no, t.other_no, t.stratum, t.cases
+stuck AS MATERIALIZED (
+    SELECT DISTINCT t.pair_no, t.stratum_no
     FROM tried AS t
     WHERE
         len(list_filter(
@@ -410,6 +487,15 @@ by_leaves AS MATERIALIZED (
                 AND greatest(t.inner_least, here - t.beside_most)::HUGEINT * t.theta_den
                 <= t.holders::HUGEINT * t.theta_num
         )) = 0
+),
+
+by_leaves AS MATERIALIZED (
+    SELECT u.item_no, u.other_no, w.stratum, c.cases
+    FROM stuck AS o
+    INNER JOIN pairs AS u ON o.pair_no = u.pair_no
+    INNER JOIN strata AS w ON o.stratum_no = w.stratum_no
+    INNER JOIN pair_cells AS c
+        ON u.item_no = c.item_no AND u.other_no = c.other_no AND w.stratum = c.stratum
 ),
 
 forced AS (

@@ -77,9 +77,12 @@ CREATE OR REPLACE MACRO srsql.shrunk_measures(tables, priors) AS TABLE
 WITH fitted AS (
     SELECT
         t.*,
-        srsql_ebgm(
-            t.a, (t.a + t.b) * (t.a + t.c) / nullif(t.a + t.b + t.c + t.d, 0), p.prior
-        ) AS posterior
+        CASE
+            WHEN p.prior IS NOT NULL
+                THEN srsql_ebgm(
+                    t.a, (t.a + t.b) * (t.a + t.c) / nullif(t.a + t.b + t.c + t.d, 0), p.prior
+                )
+        END AS posterior
     FROM query_table(tables) AS t
     CROSS JOIN query_table(priors) AS p
 )
@@ -187,8 +190,14 @@ measured AS (
             )
             - 1 / (f.a_one + f.b0 + f.c0 + f.d0)
         )) AS ic_low_most,
-        srsql_ebgm(CASE WHEN NOT f.exact THEN f.a0 END, f.e11_most, p.prior).eb05 AS eb05_least,
-        srsql_ebgm(CASE WHEN NOT f.exact THEN f.a1 END, f.e11_least, p.prior).eb05 AS eb05_most
+        CASE
+            WHEN NOT f.exact AND p.prior IS NOT NULL
+                THEN srsql_ebgm(f.a0, f.e11_most, p.prior).eb05
+        END AS eb05_least,
+        CASE
+            WHEN NOT f.exact AND p.prior IS NOT NULL
+                THEN srsql_ebgm(f.a1, f.e11_least, p.prior).eb05
+        END AS eb05_most
     FROM factors AS f
     CROSS JOIN query_table(priors) AS p
 )

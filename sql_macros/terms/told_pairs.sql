@@ -7,19 +7,16 @@
 -- Outputs: key_no (2^31 x item_no + other_no), leaf, units.
 CREATE OR REPLACE MACRO srsql.pair_leaves(holds, items, kinds, unit_leaf, known_items, k) AS TABLE
 WITH
-told AS (
-    SELECT DISTINCT n.key_no AS item_no FROM query_table(known_items) AS n
+told AS MATERIALIZED (
+    SELECT DISTINCT i.item_no, i.attribute, i.group_no
+    FROM query_table(known_items) AS n
+    INNER JOIN query_table(items) AS i ON n.key_no = i.item_no
 ),
 
-held AS (
-    SELECT h.unit, h.item_no, i.attribute, i.group_no
+held AS MATERIALIZED (
+    SELECT h.unit, h.item_no, t.attribute
     FROM query_table(holds) AS h
     INNER JOIN told AS t ON h.item_no = t.item_no
-    INNER JOIN query_table(items) AS i ON h.item_no = i.item_no
-),
-
-grouped AS (
-    SELECT i.group_no FROM query_table(items) AS i WHERE i.rest
 ),
 
 -- Materialized, so that a unit's items of one kind alone meet, and not all of them.
@@ -31,27 +28,37 @@ first_held AS MATERIALIZED (
 ),
 
 counted AS MATERIALIZED (
-    SELECT a.item_no, b.item_no AS other_no, a.leaf, count(*) AS units
-    FROM first_held AS a
-    INNER JOIN held AS b ON a.unit = b.unit AND a.other = b.attribute
-    GROUP BY a.item_no, b.item_no, a.leaf
+    SELECT p.key_no, p.leaf, count(*) AS units
+    FROM (
+        SELECT (a.item_no::BIGINT << 31) | b.item_no::BIGINT AS key_no, a.leaf
+        FROM first_held AS a
+        INNER JOIN held AS b ON a.unit = b.unit AND a.other = b.attribute
+    ) AS p
+    GROUP BY p.key_no, p.leaf
 ),
 
-frequent AS (
-    SELECT c.item_no, c.other_no
-    FROM counted AS c
-    INNER JOIN query_table(items) AS i ON c.item_no = i.item_no
-    INNER JOIN query_table(items) AS o ON c.other_no = o.item_no
-    GROUP BY c.item_no, c.other_no
-    HAVING
-        sum(c.units) >= k
-        OR any_value(i.group_no) IN (SELECT g.group_no FROM grouped AS g)
-        OR any_value(o.group_no) IN (SELECT g.group_no FROM grouped AS g)
+sums AS (
+    SELECT c.key_no, sum(c.units) AS units FROM counted AS c GROUP BY c.key_no
+),
+
+grouped AS (
+    SELECT t.item_no
+    FROM told AS t
+    WHERE t.group_no IN (SELECT i.group_no FROM query_table(items) AS i WHERE i.rest)
+),
+
+frequent AS MATERIALIZED (
+    SELECT s.key_no
+    FROM sums AS s
+    WHERE
+        s.units >= k
+        OR srsql.pair_item(s.key_no) IN (SELECT g.item_no FROM grouped AS g)
+        OR srsql.pair_other(s.key_no) IN (SELECT g.item_no FROM grouped AS g)
 )
 
-SELECT (c.item_no::BIGINT << 31) | c.other_no::BIGINT AS key_no, c.leaf, c.units
+SELECT c.key_no, c.leaf, c.units
 FROM counted AS c
-INNER JOIN frequent AS f ON c.item_no = f.item_no AND c.other_no = f.other_no;
+SEMI JOIN frequent AS f ON c.key_no = f.key_no;
 
 -- What:    the first of the two items of the number of a pair.
 CREATE OR REPLACE MACRO srsql.pair_item(key_no) AS key_no >> 31;
@@ -93,58 +100,80 @@ parents AS (
     SELECT DISTINCT s.parent AS node FROM query_table(strata) AS s WHERE s.parent IS NOT NULL
 ),
 
-told AS (
-    SELECT
-        p.key_no,
-        p.group_no,
-        p.node,
-        p.units,
-        srsql.pair_item(p.key_no) AS item_no,
-        srsql.pair_other(p.key_no) AS other_no
-    FROM query_table(known_pairs) AS p
-    INNER JOIN parents AS a ON p.node = a.node
-    WHERE p.told
+-- The known item and the sensitive one, both ways round: of most pairs neither is sensitive.
+asked AS MATERIALIZED (
+    SELECT p.key_no, p.group_no, p.node, p.units, p.known_no, i.theta_num, i.theta_den
+    FROM (
+        SELECT o.*, srsql.pair_item(o.key_no) AS known_no, srsql.pair_other(o.key_no) AS last_no
+        FROM query_table(known_pairs) AS o
+        UNION ALL
+        SELECT o.*, srsql.pair_other(o.key_no) AS known_no, srsql.pair_item(o.key_no) AS last_no
+        FROM query_table(known_pairs) AS o
+    ) AS p
+    INNER JOIN query_table(items) AS i ON p.last_no = i.item_no
+    SEMI JOIN parents AS a ON p.node = a.node
+    WHERE p.told AND i.theta_num < i.theta_den
 ),
 
--- Of each leaf of P that has both items. Told strata of a pair are disjoint: a leaf lies in one.
-ends AS (
+below AS MATERIALIZED (
+    SELECT s.parent, s.node AS child, i.node AS leaf
+    FROM query_table(strata) AS s
+    INNER JOIN query_table(within) AS i ON s.node = i.within
+    WHERE s.parent IS NOT NULL
+),
+
+-- Of each leaf of P that has both items, and the child of P that it lies in. Told strata of a pair
+-- are disjoint: a leaf lies in one.
+first_ends AS MATERIALIZED (
+    SELECT t.key_no, w.child, x.leaf, x.units
+    FROM (SELECT DISTINCT a.key_no, a.node FROM asked AS a) AS t
+    INNER JOIN query_table(item_leaves) AS x ON srsql.pair_item(t.key_no) = x.key_no
+    INNER JOIN below AS w ON t.node = w.parent AND x.leaf = w.leaf
+),
+
+ends AS MATERIALIZED (
     SELECT
-        t.key_no,
-        w.node AS leaf,
+        x.key_no,
+        x.child,
+        x.leaf,
         least(x.units, y.units) AS room,
         greatest(0, x.units + y.units - u.units) AS overlap
-    FROM told AS t
-    INNER JOIN query_table(within) AS w ON t.node = w.within
-    INNER JOIN query_table(item_leaves) AS x ON t.item_no = x.key_no AND w.node = x.leaf
-    INNER JOIN query_table(item_leaves) AS y ON t.other_no = y.key_no AND w.node = y.leaf
-    INNER JOIN query_table(unit_leaves) AS u ON w.node = u.leaf
+    FROM first_ends AS x
+    INNER JOIN query_table(item_leaves) AS y
+        ON srsql.pair_other(x.key_no) = y.key_no AND x.leaf = y.leaf
+    INNER JOIN query_table(unit_leaves) AS u ON x.leaf = u.leaf
 ),
 
-sums AS (
+halves AS MATERIALIZED (
     SELECT
         e.key_no,
-        w.within AS node,
+        s.parent AS node,
+        e.child,
         sum(e.room)::BIGINT AS room,
         sum(e.overlap)::BIGINT AS overlap
     FROM ends AS e
-    INNER JOIN query_table(within) AS w ON e.leaf = w.node
-    GROUP BY e.key_no, w.within
+    INNER JOIN query_table(strata) AS s ON e.child = s.node
+    GROUP BY e.key_no, s.parent, e.child
 ),
 
--- The known item and the sensitive one, both ways round.
-asked AS (
-    SELECT t.*, t.item_no AS known_no, i.theta_num, i.theta_den
-    FROM told AS t
-    INNER JOIN query_table(items) AS i ON t.other_no = i.item_no
-    WHERE i.theta_num < i.theta_den
-    UNION ALL
-    SELECT t.*, t.other_no AS known_no, i.theta_num, i.theta_den
-    FROM told AS t
-    INNER JOIN query_table(items) AS i ON t.item_no = i.item_no
-    WHERE i.theta_num < i.theta_den
+wholes AS MATERIALIZED (
+    SELECT h.key_no, h.node, sum(h.room)::BIGINT AS room, sum(h.overlap)::BIGINT AS overlap
+    FROM halves AS h
+    GROUP BY h.key_no, h.node
 ),
 
-children AS (
+parts AS MATERIALIZED (
+    SELECT
+        c.*,
+        p.room - c.room AS beside_room,
+        p.overlap - c.overlap AS beside_overlap
+    FROM halves AS c
+    INNER JOIN wholes AS p ON c.key_no = p.key_no AND c.node = p.node
+),
+
+-- One may hold both in a child where nobody must and the rest of P has a place for all the others:
+-- that is within the threshold of every told stratum, which has k holders.
+children AS MATERIALIZED (
     SELECT
         a.group_no,
         a.key_no,
@@ -152,37 +181,56 @@ children AS (
         a.theta_num,
         a.theta_den,
         a.units,
-        s.node AS child,
+        c.child,
         c.room,
-        greatest(a.units - (p.room - c.room), c.overlap) AS least_here,
-        least(c.room, a.units - (p.overlap - c.overlap)) AS most_here
+        greatest(a.units - c.beside_room, c.overlap) AS least_here,
+        least(c.room, a.units - c.beside_overlap) AS most_here
     FROM asked AS a
-    INNER JOIN query_table(strata) AS s ON a.node = s.parent
-    INNER JOIN sums AS p ON a.key_no = p.key_no AND a.node = p.node
-    INNER JOIN sums AS c ON a.key_no = c.key_no AND s.node = c.node
+    INNER JOIN parts AS c ON a.key_no = c.key_no AND a.node = c.node
+    WHERE
+        a.units - c.beside_room > 1
+        OR c.overlap + c.beside_overlap > 0
+        OR a.theta_den > k * a.theta_num
 ),
 
-unsplit AS (
+sums AS MATERIALIZED (
+    SELECT
+        e.key_no,
+        w.within AS node,
+        sum(e.room)::BIGINT AS room,
+        sum(e.overlap)::BIGINT AS overlap
+    FROM ends AS e
+    INNER JOIN query_table(within) AS w ON e.leaf = w.node
+    WHERE e.key_no IN (SELECT c.key_no FROM children AS c)
+    GROUP BY e.key_no, w.within
+),
+
+-- With the told strata of the known item. One table after the other: of its key alone every child
+-- would meet every stratum.
+unsplit AS MATERIALIZED (
     SELECT
         c.*,
         CASE
             WHEN greatest(c.least_here, 1) < k THEN greatest(c.least_here, 1)
             ELSE greatest(c.least_here, c.units - k + 1)
-        END AS here
+        END AS here,
+        h.node,
+        h.units AS holders
     FROM children AS c
+    INNER JOIN query_table(within) AS w ON c.child = w.within
+    INNER JOIN query_table(known_items) AS h
+        ON c.known_no = h.key_no AND w.node = h.node AND h.told
 )
 
 SELECT DISTINCT c.group_no
 FROM unsplit AS c
-INNER JOIN query_table(within) AS w ON c.child = w.within
-INNER JOIN query_table(known_items) AS h ON c.known_no = h.key_no AND w.node = h.node AND h.told
-INNER JOIN sums AS s ON c.key_no = s.key_no AND h.node = s.node
+INNER JOIN sums AS s ON c.key_no = s.key_no AND c.node = s.node
 WHERE
     s.room > 0 AND NOT (
         c.here <= c.most_here
         AND (c.here < k OR c.here < c.units)
         AND greatest(s.overlap, c.here - (c.room - s.room))::HUGEINT * c.theta_den
-        <= h.units::HUGEINT * c.theta_num
+        <= c.holders::HUGEINT * c.theta_num
     );
 
 -- What:    two partners of a sensitive item whose counts sum up to more than its own, at a stratum

@@ -22,7 +22,7 @@ from srsql.engine.console.measures import (
     signal_rows,
     tall_tables,
 )
-from srsql.engine.signals.results import Shrinkage
+from srsql.engine.signals.results import Shrinkage, agreements
 from srsql.engine.signals.rules import Condition
 
 pytestmark = pytest.mark.slow
@@ -214,6 +214,21 @@ def test_all_pairs_come_with_the_quantiles_of_their_bias(db: Path) -> None:
     assert "PRR, released / original" in answer.out
     assert "pairs of surely at least 3 cases" in answer.out
     assert "undecided; " in answer.out
+
+
+@pytest.mark.parametrize("released_only", [False, True])
+def test_all_pairs_are_counted_and_chosen_by_columns_as_by_records(
+    db: Path, released_only: bool
+) -> None:
+    criteria = ["signal_prr", "signal_mhra", "signal_ror", "signal_ic", "signal_eb05"]
+    with Engine(db, read_only=True) as engine:
+        found = engine.signals(every_pair=True, released_only=released_only)
+    records = replace(found, signals=tuple(found.signals))
+    assert len(records.signals) > 5
+    assert agreements(found.signals, criteria) == agreements(records.signals, criteria)
+    assert list(signal_rows(found)) == list(signal_rows(records))
+    assert list(found.signals[2:5]) == list(records.signals[2:5])
+    assert list(found.signals[::3]) == list(records.signals[::3])
 
 
 @pytest.mark.parametrize(

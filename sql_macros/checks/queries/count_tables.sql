@@ -121,12 +121,36 @@ WHERE
     AND r.unit::VARCHAR NOT IN (SELECT e.case_id FROM earlier AS e);
 
 -- name: held
--- What these hold over all their reports: unit, attribute, term. original_item(report_id,
--- attribute, term) is composed.
-SELECT DISTINCT i.case_id AS unit, o.attribute, o.term
-FROM original_item AS o
-INNER JOIN temp.main.srsql_identity AS i ON o.report_id = i.report_id
-WHERE i.case_id IN (SELECT u.unit FROM temp.main.srsql_checked_unit AS u);
+-- What these hold over all their reports: unit, attribute, term. original_row(report_id, attribute,
+-- spelling) and original_term(attribute, spelling, term), of each spelling, are composed.
+WITH
+counted AS MATERIALIZED (
+    SELECT i.report_id, i.case_id
+    FROM temp.main.srsql_identity AS i
+    WHERE i.case_id IN (SELECT u.unit FROM temp.main.srsql_checked_unit AS u)
+),
+
+named AS MATERIALIZED (
+    SELECT row_number() OVER () AS item_no, t.attribute, t.term
+    FROM (SELECT DISTINCT o.attribute, o.term FROM original_term AS o) AS t
+),
+
+numbered AS MATERIALIZED (
+    SELECT o.attribute, o.spelling, n.item_no
+    FROM original_term AS o
+    INNER JOIN named AS n ON o.attribute = n.attribute AND o.term = n.term
+),
+
+held AS (
+    SELECT DISTINCT c.case_id AS unit, n.item_no
+    FROM original_row AS o
+    INNER JOIN numbered AS n ON o.attribute = n.attribute AND o.spelling = n.spelling
+    INNER JOIN counted AS c ON o.report_id = c.report_id
+)
+
+SELECT h.unit, n.attribute, n.term
+FROM held AS h
+INNER JOIN named AS n ON h.item_no = n.item_no;
 
 -- name: single
 -- The attributes of which no case has two terms.
