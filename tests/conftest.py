@@ -77,6 +77,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
+def pytest_collection_finish() -> None:
+    """Every collection would walk through all tests and modules, which stay to the end anyway:
+    that took a third of the time of the tests."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_unconfigure() -> None:
     """Let the interpreter end with nothing left: Hypothesis measures collections by a callback.
 
