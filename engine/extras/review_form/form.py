@@ -145,8 +145,8 @@ def _treatment(subject: Subject, rows: list[MeasureRow]) -> Section:
     lost = {str(row[0]): row[3] for row in loss_table(subject, rows).rows}
     given_up = {each.name: each for each in missingness(subject.release)}
     model = MODELS.get(manifest["model"])
-    keeps_theta = model is not None and "theta" in model.guaranteed_bounds
-    drawn = model is not None and model.perturbs_values
+    keeps_theta = model is not None and "theta" in model.claimed_bounds.guaranteed
+    drawn = model is not None and model.claimed_bounds.drawn
     ids = {"original": "kept as the source has them"}.get(
         str(manifest.get("ids")), "replaced by pseudonyms under a secret key"
     )
@@ -202,7 +202,8 @@ def _attackers(subject: Subject) -> Section:
 def _risk(subject: Subject, rows: list[MeasureRow], shapes: Shapes) -> Section:
     release, by_name = subject.release, {row.measure: row for row in rows}
     model = MODELS.get(subject.manifest["model"])
-    promised = model is not None and "k" in model.guaranteed_bounds and not model.perturbs_values
+    claimed = model.claimed_bounds if model else None
+    promised = claimed is not None and "k" in claimed.guaranteed and not claimed.drawn
     found: list[tuple[Value, ...]] = []
     ((rarest, alone, classes, cases),) = release.warehouse.rows(
         query("report/release", "original_classes"), {"release": release.release_id}
