@@ -26,7 +26,7 @@ from srsql.engine.report.internal_quarter import (
     stored_checks,
 )
 from srsql.engine.report.page import Page, Table, Value, cell, render
-from srsql.engine.report.shapes import Shapes, catalog_shapes, missingness
+from srsql.engine.report.shapes import Shapes, bounds_of_regions, catalog_shapes, missingness
 from srsql.engine.report.signal_figures import comparisons
 from srsql.engine.store.statements import query
 from srsql.schemas.glossary import term, terms
@@ -201,9 +201,7 @@ def _attackers(subject: Subject) -> Section:
 
 def _risk(subject: Subject, rows: list[MeasureRow], shapes: Shapes) -> Section:
     release, by_name = subject.release, {row.measure: row for row in rows}
-    model = MODELS.get(subject.manifest["model"])
-    claimed = model.claimed_bounds if model else None
-    promised = claimed is not None and "k" in claimed.guaranteed and not claimed.drawn
+    promised = "k" in bounds_of_regions(subject.manifest["model"])
     found: list[tuple[Value, ...]] = []
     ((rarest, alone, classes, cases),) = release.warehouse.rows(
         query("report/release", "original_classes"), {"release": release.release_id}

@@ -17,7 +17,6 @@ from typing import Any
 
 from srsql.engine.errors import VerifyError, one_line
 from srsql.engine.models import MODELS
-from srsql.engine.models.base import GroupingModel
 from srsql.engine.store.scratch import put_beside
 from srsql.schemas import Dataset, Qid, builtin_names, load_dataset
 from srsql.schemas.outside import read_bytes
@@ -49,8 +48,12 @@ def verifier_page(parquet_reader: bytes | None = None) -> str:
     facts = json.dumps([declared_facts(load_dataset(name)) for name in builtin_names()])
     listed = (resources.files("srsql.udfs") / "unassigned_14.txt").read_text(encoding="ascii")
     unassigned = f"const UNASSIGNED_14 = {json.dumps(' '.join(listed.split()))};\n"
-    claimed = json.dumps([(name, _claimed(kind)) for name, kind in MODELS.items()])
-    bounds = f"const BOUNDS_OF_MODELS = new Map({claimed});\n"
+    claimed = [
+        (name, {"bounds": sorted(of.claimed_bounds.guaranteed), "unit": of.claimed_bounds.unit,
+                "perturbed": of.claimed_bounds.drawn, "rows": of.shape.of_cases(True, False)})
+        for name, of in MODELS.items()
+    ]  # fmt: skip
+    bounds = f"const BOUNDS_OF_MODELS = new Map({json.dumps(claimed)});\n"
     # "<" could end the script that the facts stand in
     shipped = f"const SHIPPED = {facts.replace('<', chr(92) + 'u003c')};\n{bounds}"
     foreign = "" if parquet_reader is None else f"{parquet_reader.decode()}\n"
@@ -70,17 +73,6 @@ def verifier_page(parquet_reader: bytes | None = None) -> str:
         else _WITH.format(digest=sha256(parquet_reader).hexdigest()),
     }  # fmt: skip
     return Template(_source("page.html")).substitute(parts)
-
-
-def _claimed(model: type[GroupingModel]) -> dict[str, Any]:
-    """What the page holds an artifact of a model to, and whether its rows are of cases."""
-    claimed = model.claimed_bounds
-    return {
-        "bounds": sorted(claimed.guaranteed),
-        "unit": claimed.unit,
-        "perturbed": claimed.drawn,
-        "rows": model.shape.of_cases(True, False),
-    }
 
 
 def write_verifier_page(file: Path, parquet_reader: Path | None = None) -> Path:
