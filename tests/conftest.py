@@ -79,8 +79,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Every collection would walk through all tests and modules, which stay to the end anyway:
-    that took a third of the time of the tests."""
+    """Every collection would walk through all tests and modules, which stay to the end anyway."""
     gc.collect()
     gc.freeze()
 
