@@ -62,7 +62,7 @@ KINDS = {
     "clustered",
     "counts_persons",
     "extensions",
-    "guaranteed_bounds",
+    "guaranteed",
     "has_rows",
     "imported",
     "is_parted",

@@ -129,7 +129,7 @@ def _only(stage: str) -> str:
 def _models() -> str:
     rows = [
         (f"`{model}`", *("yes" if takes(model, asked) else "" for asked in ASKED.values()),
-         "yes" if "qid sets" in kind.extensions else "")
+         "yes" if "qid sets" in kind.claimed_bounds.extensions else "")
         for model, kind in MODELS.items()
     ]  # fmt: skip
     return "\n" + _table(("model", *ASKED, "sets of quasi-identifiers"), rows) + "\n"

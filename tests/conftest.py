@@ -62,19 +62,26 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is marked thorough is slow, too.
 
-    Properties are tried on a part of their examples elsewhere, and so are thorough in full.
+    What is tried on a part of its examples elsewhere is thorough in full.
 
     Where lines are counted they are not in slow tests, which would take half as long again.
     """
     counted = bool(items) and items[0].config.pluginmanager.hasplugin("_cov")
     for item in items:
-        if IN_FULL and item.path.parent.name == "properties":
+        known = vars(item.module) if isinstance(item, pytest.Function) else {}
+        if IN_FULL and (item.path.parent.name == "properties" or "some_of" in known):
             item.add_marker("thorough")
         if item.get_closest_marker("thorough"):
             item.add_marker("slow")
         if counted and item.get_closest_marker("slow"):
             item.add_marker("no_cover")
     items.sort(key=lambda item: item.path.name not in LONGEST)
+
+
+def pytest_collection_finish() -> None:
+    """Every collection would walk through all tests and modules, which stay to the end anyway."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure() -> None:

@@ -266,7 +266,7 @@ def counts_told(part: Manifest) -> str:
 def _one_region(manifest: Manifest) -> bool:
     from srsql.engine.models import MODELS
 
-    return manifest.model in MODELS and MODELS[manifest.model].record_unit == "case"
+    return manifest.model in MODELS and MODELS[manifest.model].claimed_bounds.unit == "case"
 
 
 def key_sentences(part: Manifest) -> str:

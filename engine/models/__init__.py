@@ -33,7 +33,7 @@ def made_shape(model: str) -> Shape:
 
 def able_to(extension: Extension) -> list[str]:
     """The models whose releases may promise so much beyond them, by name."""
-    return [name for name, model in MODELS.items() if extension in model.extensions]
+    return [name for name, model in MODELS.items() if extension in model.claimed_bounds.extensions]
 
 
 def make_model(name: str, **parameters: Any) -> GroupingModel:

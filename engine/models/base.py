@@ -23,8 +23,6 @@ from srsql.schemas import Dataset
 
 Found = TypeVar("Found")
 Extension = Literal["persons", "qid sets"]
-EXTENDED: frozenset[Extension] = frozenset({"persons", "qid sets"})
-"""Of a model whose bounds may be of persons, or hold for several sets of quasi-identifiers."""
 MOST = 1_000_000
 K = 5
 MORE_SEEDS = 64
@@ -132,6 +130,28 @@ class Growth:
 
 
 @dataclass(frozen=True)
+class ClaimedBounds:
+    """What an artifact of the model is held to."""
+
+    guaranteed: frozenset[str] = frozenset({"k", "theta"})
+    """Bounds of Lin 2016, Definition 3, that published regions keep: k distinct cases, theta."""
+    unit: Records = "case"
+    """What is grouped: super-records, or every report as if it were a case of its own."""
+    drawn: bool = False
+    """Released values are drawn at random, so they prove neither k nor theta nor what they cover;
+    ``srsql.perturbation`` tells which ones."""
+    extensions: frozenset[Extension] = frozenset()
+    """What a release may promise beyond: the bounds of persons in the place of cases (``--count
+    persons``), or for several sets of quasi-identifiers, each for itself."""
+    unpublishable: str = ""
+    """Why no release may leave the house with these bounds; empty: it may."""
+
+
+EXTENDED = ClaimedBounds(extensions=frozenset({"persons", "qid sets"}))
+"""Of a model whose bounds may be of persons, or hold for several sets of quasi-identifiers."""
+
+
+@dataclass(frozen=True)
 class Stopping:
     """What a model makes of cases that are absent from the next quarter."""
 
@@ -208,23 +228,13 @@ class GroupingModel(ABC):
     """How the rows of a release tell the truth."""
     history: ClassVar[History] = History()
     """What earlier releases mean for a case."""
-    record_unit: ClassVar[Records] = "case"
-    """What is grouped: super-records, or every report as if it were a case of its own."""
+    claimed_bounds: ClassVar[ClaimedBounds] = ClaimedBounds()
+    """What published regions keep, and of whom."""
     growth: ClassVar[Growth] = Growth()
     bounds: ClassVar[Bounds] = BY_THETA
     """Which values are bounded in a group, and by what."""
-    extensions: ClassVar[frozenset[Extension]] = frozenset()
-    """What a release of it may promise beyond it: its bounds of persons in the place of cases
-    (``--count persons``), or for several sets of quasi-identifiers, each for itself."""
-    guaranteed_bounds: ClassVar[frozenset[str]] = frozenset({"k", "theta"})
-    """Which bounds of Lin 2016, Definition 3, published regions keep: k distinct cases, theta."""
-    unpublishable: ClassVar[str] = ""
-    """Why no release of the model may leave the house; empty: it may."""
     term_format: ClassVar[TermFormat] = "chunks"
     """How terms that are told apart from rows are released: disassociated, or generalized."""
-    perturbs_values: ClassVar[bool] = False
-    """Released values are drawn at random, so they prove neither k nor theta nor what they cover;
-    ``srsql.perturbation`` tells which ones."""
 
     def __post_init__(self) -> None:
         """Refuse parameters that protect nobody."""
@@ -235,24 +245,13 @@ class GroupingModel(ABC):
     def guarantee(self) -> str:
         """What an attacker cannot do, and what they still can, in words for the manifest."""
 
-    @classmethod
-    def claimed_bounds(cls) -> dict[str, Any]:
-        """What the browser page holds an artifact to: the bounds that regions keep, whether k is of
-        cases or reports (``unit``), whether values are drawn, and whether rows are of cases."""
-        return {
-            "bounds": sorted(cls.guaranteed_bounds),
-            "unit": cls.record_unit,
-            "perturbed": cls.perturbs_values,
-            "rows": cls.shape.of_cases(True, False),
-        }
-
     def shows_bounded_values(self) -> bool:
         """Whether rows of cases show the values that theta bounds, so that some may be left out."""
-        return "theta" in self.shape.of_cases(self.guaranteed_bounds, frozenset())
+        return "theta" in self.shape.of_cases(self.claimed_bounds.guaranteed, frozenset())
 
     def of_bound(self, bound: str, kept: Found, otherwise: Found) -> Found:
         """What goes where published regions keep a bound, or where they do not."""
-        return kept if bound in self.guaranteed_bounds else otherwise
+        return kept if bound in self.claimed_bounds.guaranteed else otherwise
 
     @property
     def claims(self) -> dict[str, Fraction]:

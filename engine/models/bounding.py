@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping import staying
 from srsql.engine.grouping.patterns import Grouping
-from srsql.engine.models.base import EXTENDED, Extension, GroupingModel, Growth, History, Stopping
+from srsql.engine.models.base import EXTENDED, GroupingModel, Growth, History, Stopping
 from srsql.engine.parameters import parameter
 from srsql.engine.parameters.takes import Amount, OneOf
 
@@ -34,7 +34,7 @@ class Ms(GroupingModel):
     """
 
     name: ClassVar[str] = "ms"
-    extensions: ClassVar[frozenset[Extension]] = EXTENDED
+    claimed_bounds = EXTENDED
     family: ClassVar[str] = "single"
 
     @property
@@ -107,7 +107,7 @@ class Ppms(PeriodicalModel):
     """An old case's QID covers all its earlier regions; groups are grown over all cases."""
 
     name: ClassVar[str] = "ppms"
-    extensions: ClassVar[frozenset[Extension]] = EXTENDED
+    claimed_bounds = EXTENDED
     history: ClassVar[History] = History("all", "new")
 
 
@@ -116,7 +116,7 @@ class PpmsEar(PeriodicalModel):
     """An old case's QID covers its earliest region; groups are grown over all cases."""
 
     name: ClassVar[str] = "ppms-ear"
-    extensions: ClassVar[frozenset[Extension]] = EXTENDED
+    claimed_bounds = EXTENDED
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class PpmsPlus(PeriodicalModel):
     """
 
     name: ClassVar[str] = "ppms++"
-    extensions: ClassVar[frozenset[Extension]] = EXTENDED
+    claimed_bounds = EXTENDED
     growth: ClassVar[Growth] = Growth(carriers_only=True, risk_after_joining=True)
 
 

@@ -10,10 +10,9 @@ from srsql.engine.catalog.releases import Release
 from srsql.engine.grouping.cases import gather_pieces
 from srsql.engine.grouping.feasibility import BY_SHARE, Bounds, bound_by_share
 from srsql.engine.grouping.patterns import Grouping, group_by_pattern, refine_groups
-from srsql.engine.grouping.reports import Records
 from srsql.engine.grouping.symptoms import attribute_count, partition_pattern, set_values
 from srsql.engine.grouping.thresholds import MAX_DENOMINATOR
-from srsql.engine.models.base import MOST, Extension, GroupingModel, K
+from srsql.engine.models.base import MOST, ClaimedBounds, GroupingModel, K
 from srsql.engine.parameters import facts_of, parameter
 from srsql.engine.parameters.takes import Amount, Whole
 from srsql.engine.store.statements import query
@@ -39,9 +38,9 @@ class Comparator(GroupingModel):
     terms, external knowledge of what drugs are taken for.
     """
 
-    record_unit: ClassVar[Records] = "report"
-    guaranteed_bounds: ClassVar[frozenset[str]] = frozenset()
-    unpublishable: ClassVar[str] = OF_REPORTS
+    claimed_bounds: ClassVar[ClaimedBounds] = ClaimedBounds(
+        frozenset(), unit="report", unpublishable=OF_REPORTS
+    )
     bounds: ClassVar[Bounds] = BY_SHARE
 
     @property
@@ -62,7 +61,7 @@ class Comparator(GroupingModel):
         """What is kept, and whether such a release may leave the house."""
         return {
             "keeps": self.bounds_in_words,
-            "publication": "refused" if self.unpublishable else "allowed",
+            "publication": "refused" if self.claimed_bounds.unpublishable else "allowed",
             **facts_of(self),
         }
 
@@ -84,7 +83,7 @@ class Comparator(GroupingModel):
     def group(self, grouping: Grouping) -> None:
         """As every model; then what is counted in a group are distinct cases."""
         self.cluster(grouping)
-        if self.record_unit == "report":
+        if self.claimed_bounds.unit == "report":
             gather_pieces(grouping.release, grouping.weight_scale)
 
     def cluster(self, grouping: Grouping) -> None:
@@ -93,7 +92,7 @@ class Comparator(GroupingModel):
 
     def generalize(self, release: Release, draw: str) -> None:
         """As every model, from the boxes that records have after they were gathered."""
-        if self.record_unit == "report":
+        if self.claimed_bounds.unit == "report":
             release.warehouse.run_step("grouping/regions", bounded="srsql_box")
         else:
             super().generalize(release, draw)
@@ -140,10 +139,9 @@ class XyAnonymity(Comparator):
 
     name: ClassVar[str] = "xy-anonymity"
     family: ClassVar[str] = "xy-anonymity"
-    extensions: ClassVar[frozenset[Extension]] = frozenset({"qid sets"})
-    record_unit: ClassVar[Records] = "case"
-    guaranteed_bounds: ClassVar[frozenset[str]] = frozenset({"k"})
-    unpublishable: ClassVar[str] = ""
+    claimed_bounds: ClassVar[ClaimedBounds] = ClaimedBounds(
+        frozenset({"k"}), extensions=frozenset({"qid sets"})
+    )
 
     @property
     def claims(self) -> dict[str, Fraction]:

@@ -30,7 +30,7 @@ from srsql.engine.lattice.ipa import (
     noisy_histogram,
 )
 from srsql.engine.lattice.rows import keep_lattice, load_held_values, make_rows
-from srsql.engine.models.base import MOST, Budget
+from srsql.engine.models.base import MOST, Budget, ClaimedBounds
 from srsql.engine.models.perturbing import (
     EPSILON,
     EPSILON_LIMIT,
@@ -92,7 +92,7 @@ class LatticeModel(TermsOnlyModel):
     )
 
     shape: ClassVar[Shape] = LatticeRows()
-    unpublishable: ClassVar[str] = NO_CHECK
+    claimed_bounds: ClassVar[ClaimedBounds] = ClaimedBounds(frozenset(), unpublishable=NO_CHECK)
 
     @abstractmethod
     def anonymize(

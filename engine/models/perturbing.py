@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from srsql.engine.catalog.releases import Release
 from srsql.engine.grouping.perturbation import Perturbation, perturb
-from srsql.engine.models.base import Budget, GroupingModel, Growth, History
+from srsql.engine.models.base import Budget, ClaimedBounds, GroupingModel, Growth, History
 from srsql.engine.parameters import (
     LOOSER,
     Calibration,
@@ -106,7 +106,7 @@ class PerturbingModel(GroupingModel):
     epsilon_limit: Fraction | None = parameter(**EPSILON_LIMIT)
     epsilon_scope: EpsilonScope = parameter(**EPSILON_SCOPE)
 
-    perturbs_values: ClassVar[bool] = True
+    claimed_bounds: ClassVar[ClaimedBounds] = ClaimedBounds(drawn=True)
     shape: ClassVar[Shape] = DrawnValues()
     growth: ClassVar[Growth] = Growth(carriers_only=True, risk_after_joining=True)
     perturbs_categories: ClassVar[bool]

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from srsql.engine.catalog.releases import Release, TermFormat
 from srsql.engine.grouping.feasibility import BY_SHARE, Bounds, bound_by_share
 from srsql.engine.grouping.patterns import Grouping
-from srsql.engine.models.base import GroupingModel
+from srsql.engine.models.base import ClaimedBounds, GroupingModel
 from srsql.engine.parameters import facts_of
 from srsql.engine.shapes.chunks import Chunks
 from srsql.engine.shapes.regions import Shape
@@ -24,7 +24,7 @@ class TermsOnlyModel(GroupingModel):
     """One group is not refined: a parameter of the others, not of these."""
     parts: ClassVar[str] = "1"  # type: ignore[misc]
     """Nor is it made by parts."""
-    guaranteed_bounds: ClassVar[frozenset[str]] = frozenset()
+    claimed_bounds: ClassVar[ClaimedBounds] = ClaimedBounds(frozenset())
     bounds: ClassVar[Bounds] = BY_SHARE
     shape: ClassVar[Shape] = Chunks()
 
@@ -91,8 +91,10 @@ class Cba(Disassociation):
     name: ClassVar[str] = "cba"
     family: ClassVar[str] = "cba"
     term_format: ClassVar[TermFormat] = "nodes"
-    unpublishable: ClassVar[str] = (
-        "a comparator, made to be measured against; publish a release of disassociation"
+    claimed_bounds: ClassVar[ClaimedBounds] = ClaimedBounds(
+        frozenset(),
+        unpublishable="a comparator, made to be measured against; publish a release of "
+        "disassociation",
     )
 
     @property

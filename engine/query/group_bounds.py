@@ -30,7 +30,6 @@ from srsql.schemas import Dataset, Qid
 
 Key = tuple[Any, ...]
 _NOBODY: Bounds = (0, 0.0, 0, 0)
-_NO_VALUE: Bounds = (None, None, None, 0)
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ def _counts_cases(manifest: Mapping[str, Any]) -> bool:
     model = MODELS[str(manifest["model"])]
     return (
         manifest.get("noise", "none") == "none"
-        and model.record_unit == "case"
+        and model.claimed_bounds.unit == "case"
         and model.shape.of_cases(True, False)
     )
 

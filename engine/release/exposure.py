@@ -69,7 +69,7 @@ def unpublishable(warehouse: Warehouse, release_id: int) -> str:
     ((model, publishable),) = warehouse.rows(
         query(TOPIC, "publishable"), {"release_id": release_id}
     )
-    if refused := MODELS[model].unpublishable if model in MODELS else "":
+    if refused := MODELS[model].claimed_bounds.unpublishable if model in MODELS else "":
         return f"was released by {model}, {refused}"
     if not publishable:
         return (

@@ -182,7 +182,7 @@ def _promised_less(was: GroupingModel, now: GroupingModel) -> Iterator[str]:
     lost = [name for name in was.defended_attacks if name not in now.defended_attacks]
     if lost:
         yield f"attacks {','.join(lost)} are not defended"
-    for bound in sorted(was.guaranteed_bounds - now.guaranteed_bounds):
+    for bound in sorted(was.claimed_bounds.guaranteed - now.claimed_bounds.guaranteed):
         yield f"{bound} is not kept"
     for claim in sorted(was.claims.keys() - now.claims.keys()):
         yield f"{claim} is not claimed"

@@ -348,9 +348,9 @@ class Request:
     @property
     def unit(self) -> Unit:
         """Of whom k, theta and new or old are."""
-        return (
-            Persons(match=self.match) if self.count == "persons" else Unit(self.model.record_unit)
-        )
+        if self.count == "persons":
+            return Persons(match=self.match)
+        return Unit(self.model.claimed_bounds.unit)
 
     @property
     def choices(self) -> dict[str, str]:

@@ -103,7 +103,7 @@ def internal_quarter(subject: Subject) -> Page:
     playable = exposed and "match" in countable_scopes(warehouse, release.release_id)
     worked = work_attack(release, found.worst, play=playable) if found.worst else None
     model = MODELS.get(subject.manifest["model"])
-    promised = model.guaranteed_bounds if model else frozenset()
+    promised = model.claimed_bounds.guaranteed if model else frozenset()
     return render(
         "internal_quarter.html.j2",
         dataset=dataset,
@@ -363,7 +363,7 @@ def _total_loss(rows: list[MeasureRow]) -> tuple[str, MeasureRow]:
 def _perturbed(subject: Subject) -> bool:
     """Whether what is published was drawn, so that regions are not what was lost."""
     model = MODELS.get(subject.manifest["model"])
-    return model is not None and model.perturbs_values
+    return model is not None and model.claimed_bounds.drawn
 
 
 def loss_table(subject: Subject, rows: list[MeasureRow]) -> Table:

@@ -144,7 +144,7 @@ def public_withheld_counts(manifest: dict[str, Any]) -> tuple[int, int] | None:
     """
     counts = manifest.get("withheld_cases"), manifest.get("withheld_reports")
     model = MODELS.get(str(manifest.get("model")))
-    if model is None or model.perturbs_values or manifest.get("epsilon") is not None:
+    if model is None or model.claimed_bounds.drawn or manifest.get("epsilon") is not None:
         return None
     return None if counts[0] is None or counts[1] is None else (int(counts[0]), int(counts[1]))
 

@@ -253,8 +253,8 @@ def _region_measures(
 
 def bounds_of_regions(model: str) -> frozenset[str]:
     """Which bounds a model keeps in published regions: of values that it draws, none."""
-    found = MODELS.get(model)
-    return frozenset() if found is None or found.perturbs_values else found.guaranteed_bounds
+    claimed = MODELS[model].claimed_bounds if model in MODELS else None
+    return frozenset() if claimed is None or claimed.drawn else claimed.guaranteed
 
 
 def published_rows(dataset: Dataset, schema: str) -> exp.Query:
@@ -359,7 +359,7 @@ def missingness(release: Release) -> list[Missingness]:
 def published_at_ends(warehouse: Warehouse, dataset: Dataset, schema: str, model: str) -> list[str]:
     """What to say of numbers that the model draws and of which too many are ends of the domain."""
     found: list[tuple[str, float | None]] = []
-    if model not in MODELS or not MODELS[model].perturbs_values:
+    if model not in MODELS or not MODELS[model].claimed_bounds.drawn:
         return []
     for qid in dataset.with_categories().qid:
         if qid.kind == "numeric" and qid.ends is not None:

@@ -302,7 +302,7 @@ def _need_correctable(
             "terms that are told apart from rows are in clusters and chunks of many cases, which "
             "would have to be made anew"
         )
-    elif not why and MODELS[model].record_unit == "report":
+    elif not why and MODELS[model].claimed_bounds.unit == "report":
         why = "reports of a case can be in several groups"
     if why:
         raise ReleaseError(f"{quarter} by {model} cannot be corrected, {why}: {NEW_SERIES}")
@@ -427,7 +427,7 @@ def _make(
                 else {"k_effective": shown_k(current)}
             ),
             **public_shares(exposed),
-            **units.public(perturbs=model.perturbs_values),
+            **units.public(perturbs=model.claimed_bounds.drawn),
             **{name: share for name, share in told.items() if name in SUPPRESSED_SHARES},
             "version": version,
             "correction": REMAINDER if partly else WHOLE,

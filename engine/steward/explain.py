@@ -240,7 +240,7 @@ class _Told:
 
     @property
     def _bounds_theta(self) -> bool:
-        return "theta" in MODELS[self.model].guaranteed_bounds
+        return "theta" in MODELS[self.model].claimed_bounds.guaranteed
 
     def raised(self) -> tuple[str, ...]:
         """The values for whose thresholds groups hold more than k cases."""

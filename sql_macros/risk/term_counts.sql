@@ -342,34 +342,3 @@ SELECT
     )::DOUBLE AS mean
 FROM excess AS e
 INNER JOIN typical AS y ON e.attribute = y.attribute;
-
--- What:    the pairs of a list of terms that one record can hold together.
--- Inputs:  terms(term).
--- Outputs: one, other (terms, one < other). Their counts are those of term_counts.
-CREATE OR REPLACE MACRO srsql.joint_pairs(
-    joint_clusters, record_chunks, shared_chunks, item_chunks, terms
-) AS TABLE
-WITH
-wanted AS (
-    SELECT DISTINCT t.term FROM query_table(terms) AS t
-),
-
-above AS (
-    SELECT DISTINCT s.joint, s.term FROM query_table(shared_chunks) AS s
-    SEMI JOIN wanted AS w ON s.term = w.term
-),
-
-place AS (
-    SELECT r.cluster, r.term FROM query_table(record_chunks) AS r
-    SEMI JOIN wanted AS w ON r.term = w.term
-    UNION
-    SELECT i.cluster, i.term FROM query_table(item_chunks) AS i
-    SEMI JOIN wanted AS w ON i.term = w.term
-    UNION
-    SELECT m.cluster, a.term FROM query_table(joint_clusters) AS m
-    INNER JOIN above AS a ON m.joint = a.joint
-)
-
-SELECT DISTINCT a.term AS one, b.term AS other
-FROM place AS a
-INNER JOIN place AS b ON a.cluster = b.cluster AND a.term < b.term;

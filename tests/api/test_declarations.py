@@ -17,24 +17,28 @@ from srsql.engine.parameters import declared
 from srsql.engine.release.request import Option, make_request, release_options
 
 ROOT = Path(cli.__file__).parent
-TEXTS = Counter(
-    node.value
-    for file in (ROOT / "cli.py", *(ROOT / "engine").rglob("*.py"))
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-    if isinstance(node, ast.Constant) and isinstance(node.value, str)
-)
-"""Every text in the code, and how often it stands there."""
 OPTIONS = release_options()
 LEAST = 20
 """Characters of the first part of a help text that is put together of several."""
 
 
+@pytest.fixture(scope="module")
+def texts() -> Counter[str]:
+    """Every text in the code, and how often it stands there."""
+    return Counter(
+        node.value
+        for file in (ROOT / "cli.py", *(ROOT / "engine").rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+
+
 @pytest.mark.parametrize("option", OPTIONS.values(), ids=list(OPTIONS))
-def test_the_help_of_an_option_stands_in_one_place(option: Option) -> None:
+def test_the_help_of_an_option_stands_in_one_place(option: Option, texts: Counter[str]) -> None:
     for each in option.declarations:
         told = each.parameter.help
-        parts = [t for t in TEXTS if t == told or (len(t) >= LEAST and told.startswith(t))]
-        assert sum(TEXTS[text] for text in parts) == 1
+        parts = [t for t in texts if t == told or (len(t) >= LEAST and told.startswith(t))]
+        assert sum(texts[text] for text in parts) == 1
 
 
 def test_the_command_has_an_option_for_every_declaration_and_no_other_of_its_own() -> None:

@@ -390,7 +390,7 @@ def test_what_a_release_of_any_model_says_of_itself_is_no_contradiction(
         model=model,
         k=11,
         guarantee=made.guarantee,
-        perturbed=made.perturbs_values,
+        perturbed=made.claimed_bounds.drawn,
         attacks=made.defended_attacks,
         parameters=parameters | made.public_facts,
     )

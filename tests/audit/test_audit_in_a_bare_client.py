@@ -121,7 +121,7 @@ def test_the_verdict_on_a_series_is_that_of_srsql_audit(db: Path, series: str) -
     assert series == "main" or all("p" in row["attacks"] for row in rows)
 
 
-@pytest.mark.parametrize("attacks", ["b,f,l", "b,f,l,md"])
+@pytest.mark.parametrize("attacks", [pytest.param("b,f,l", marks=pytest.mark.thorough), "b,f,l,md"])
 def test_the_verdict_on_a_foreign_series_is_that_of_srsql_audit(
     foreign: Path, attacks: str
 ) -> None:

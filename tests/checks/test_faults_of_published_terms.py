@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.examples import REPEATABLE
-from oracles.published_terms import covers_its_records, is_km_anonymous, random_places
-from support.published_terms import Published, Subrecord, fill, load, project
+from oracles.published_terms import covers_its_records, is_km_anonymous
+from support.published_terms import Published, Subrecord, load
 
 SOME = settings(REPEATABLE, max_examples=40)
 CLUSTERS, JOINTS, OWN, SHARED, ITEM = (
@@ -116,24 +116,6 @@ def test_a_term_in_two_places_of_a_cluster_is_named(sql: Any, luck: random.Rando
     load(sql, tables)
     found = sql.rows(f"FROM srsql.doubled_terms({JOINTS}, {OWN}, {SHARED}, {ITEM})")
     assert set(found) == doubled(tables)
-
-
-@pytest.mark.slow
-@SOME
-@given(seed=st.integers(0, 10_000))
-def test_pairs_are_the_terms_that_some_cluster_has_together(sql: Any, seed: int) -> None:
-    luck = random.Random(seed)
-    member = [1, 1, 1, 2, 2, 3]
-    records = [frozenset(t for t in "abcde" if luck.random() < 0.4) or frozenset("a")
-               for _ in member]  # fmt: skip
-    joints = {1: frozenset({1, 2})}
-    made = project(records, member, joints, random_places(luck, records, member, joints))
-    load(sql, made.rows())
-    wanted = fill(sql, "wanted", ("term VARCHAR",), [(t,) for t in "abcdx"])
-    found = sql.rows(f"FROM srsql.joint_pairs({JOINTS}, {OWN}, {SHARED}, {ITEM}, '{wanted}')")
-    assert sorted(found) == sorted(
-        {pair for c in (1, 2, 3) for pair in combinations(sorted(made.places(c).keys() - {"e"}), 2)}
-    )
 
 
 SOUND: dict[str, list[tuple[Any, ...]]] = {

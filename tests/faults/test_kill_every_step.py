@@ -407,7 +407,7 @@ def spread(points: list[int], most: int) -> list[int]:
 def test_a_command_killed_at_some_steps_leaves_all_or_nothing_to_the_next_one(
     world: World, name: str, base: str
 ) -> None:
-    kill_everywhere(world, name, base, 4)
+    kill_everywhere(world, name, base, some_of(8))
 
 
 @pytest.mark.thorough

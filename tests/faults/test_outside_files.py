@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from support.amount import some_of
 from support.artifacts import make
 from support.quarters import crowd, write_quarter
 
@@ -220,7 +221,8 @@ def hole(path: Path) -> None:
 def test_no_document_of_an_artifact_keeps_its_reader_waiting(
     artifact: Path, tmp_path: Path, kind: Callable[[Path], None]
 ) -> None:
-    for name in sorted(path.name for path in artifact.iterdir()):
+    names = sorted(path.name for path in artifact.iterdir())
+    for name in names if kind is pipe else names[:: len(names) // some_of(len(names))]:
         folder = tmp_path / name
         shutil.copytree(artifact, folder)
         (folder / name).unlink()

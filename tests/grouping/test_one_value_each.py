@@ -90,7 +90,7 @@ def series(folder: Path, text: str, model: str, visits: int, **options: Any) -> 
 @pytest.mark.parametrize(
     ("model", "report_id", "visits", "sole", "id_type"),
     thorough_but(
-        [("k-anonymity", "patient_id", 1, True, "text"), ("ms", "patient_id", 1, True, "integer")],
+        [("ms", "patient_id", 1, True, "integer")],
         (
             (model, *reports, id_type)
             for model in ("k-anonymity", "ms")
@@ -119,6 +119,7 @@ def test_what_is_there_once_is_what_gathering_makes_of_it(
     assert series(tmp_path / "gathered", text, model, visits) == found
 
 
+@pytest.mark.thorough
 def test_a_person_with_several_cases_is_gathered_though_each_case_has_one_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

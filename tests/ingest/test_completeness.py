@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.amount import some_of
 from support.archives import demo, faers, lines, pack
 from support.command import srsql
 
@@ -169,7 +170,7 @@ def test_totals_are_held_against_the_regulators_own_where_the_source_is_no_sampl
     assert warnings(warehouse, load_dataset("vaers"), "2004Q1", {"demo": 65902}) == []
 
 
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=some_of(10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     reports=st.integers(1, 12),
     rows=st.fixed_dictionaries(

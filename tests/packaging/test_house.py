@@ -61,7 +61,7 @@ QUESTIONS = {
         "engine/steward/forget.py": r"^ERASURES = ",
     },
     "Where does the page get its bounds of models?": {
-        "engine/models/base.py": r"^    def claimed_bounds\(",
+        "engine/models/base.py": r"^class ClaimedBounds:",
     },
 }
 """Question -> file -> the definition that answers it, which stands in that file alone."""

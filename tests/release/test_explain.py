@@ -201,7 +201,7 @@ def test_every_model_with_rows_of_cases_explains_every_case(
     first = [replace(r, age="" if r.caseid % 7 == 0 else r.age) for r in crowd(60)]
     quarters = {"2011Q3": first, "2011Q4": [next_version(r) for r in first[:30]] + crowd(30, 200)}
     options: dict[str, Any] = {"l": 2} if model == "l-diversity" else {"k": 3}
-    if "theta" in MODELS[model].guaranteed_bounds:
+    if "theta" in MODELS[model].claimed_bounds.guaranteed:
         options["theta"] = "1/2"
     if model == "ppms-alpha":
         options |= {"assume_md": "all", "alpha": "9/10"}

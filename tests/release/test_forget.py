@@ -450,6 +450,7 @@ def test_who_leaves_two_quarters_is_told_how_few_are_left_and_the_audit_finds_as
     assert min(leaving) == fewest
 
 
+@pytest.mark.thorough
 def test_copies_beside_the_warehouse_that_hold_a_forgotten_case_are_to_be_deleted(
     tmp_path: Path,
 ) -> None:

@@ -101,7 +101,7 @@ def test_a_quarter_that_is_not_out_takes_all_that_came_of_it(engine: Engine) -> 
     assert manifest(engine, Q1)["late_cases"] == "fewer than 3"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_model_that_lags_takes_late_reports_into_the_quarter_that_is_not_out(
     engine: Engine,
 ) -> None:
@@ -159,7 +159,7 @@ def test_a_series_with_ids_of_the_source_withholds_late_cases(engine: Engine) ->
     assert not {30, 31, 32, 33} & (members(engine, Q3) | set(withheld(engine, Q3)))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_each_series_takes_late_reports_by_its_own_releases(engine: Engine) -> None:
     one_released(engine, crowd(4, 30))
     other = OPTIONS | {"series": "other", "weaker": True, "allow_linkable": True}
@@ -172,7 +172,7 @@ def test_each_series_takes_late_reports_by_its_own_releases(engine: Engine) -> N
     assert members(engine, Q2, "other") == set(range(50, 56))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_draft_takes_what_had_come_and_nothing_that_comes_before_it_is_confirmed(
     engine: Engine,
 ) -> None:

@@ -104,6 +104,7 @@ def test_a_late_case_of_a_person_who_is_out_already_is_old_and_k_new_persons_sta
     assert engine.audit.run().safe
 
 
+@pytest.mark.thorough
 def test_whole_rows_that_are_taken_apart_show_late_cases_as_any_other(engine: Engine) -> None:
     made = OPTIONS | {
         "theta": "1", "terms": "disassociate", "term_attributes": "all", "series": "rows",

@@ -55,7 +55,7 @@ def visits(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("model", "options"),
     thorough_but(
-        [("ppms", {}), ("ppms++", {})],
+        [("ppms++", {})],
         [
             ("ppms", {}),
             ("ppms++", {}),

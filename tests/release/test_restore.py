@@ -126,7 +126,10 @@ def test_restoring_asks_every_table_of_the_catalog_that_has_case_ids() -> None:
 @pytest.mark.parametrize(
     "left",
     [
-        "INSERT INTO srsql.suspected_duplicate VALUES ('faers', '999', '1', 0.99)",
+        pytest.param(
+            "INSERT INTO srsql.suspected_duplicate VALUES ('faers', '999', '1', 0.99)",
+            marks=pytest.mark.thorough,
+        ),
         "INSERT INTO srsql.suspected_duplicate VALUES ('faers', '1', '999', 0.99)",
         pytest.param(
             "INSERT INTO srsql.counted_person VALUES (1, '999', 1)", marks=pytest.mark.thorough

@@ -444,13 +444,18 @@ def test_tiny_data_do_not_pin_a_few_who_have_both(sql: Any) -> None:
     ("k", "theta", "sizes", "tree"),
     [
         (3, THETA, {"F": 6, "M": 6}, SEXES),
-        (3, THETA, {"F": 8, "M": 5}, SEXES),
         (3, THETA, {"F": 2, "M": 9}, SEXES),
         (3, THETA, {"F": 3, "M": 5, "U": 2}, TWO_SPLITS),
-        (2, Fraction(1, 2), {"F": 4, "M": 3, "U": 3}, TWO_SPLITS),
+        *(
+            pytest.param(*larger, marks=pytest.mark.thorough)
+            for larger in (
+                (3, THETA, {"F": 8, "M": 5}, SEXES),
+                (2, Fraction(1, 2), {"F": 4, "M": 3, "U": 3}, TWO_SPLITS),
+                (3, THETA, {"a": 3, "b": 3, "c": 4}, Tree({"all": ("a", "b", "c")})),
+                (3, THETA, {"F": 9, "M": 9}, SEXES),
+            )
+        ),
         (2, Fraction(1, 2), {"F": 6, "M": 6}, SEXES),
-        (3, THETA, {"F": 9, "M": 9}, SEXES),
-        (3, THETA, {"a": 3, "b": 3, "c": 4}, Tree({"all": ("a", "b", "c")})),
     ],
 )
 @pytest.mark.parametrize("outcome", [None, Fraction(1, 2)])

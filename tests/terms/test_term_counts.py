@@ -17,10 +17,9 @@ from oracles.examples import REPEATABLE
 from oracles.published_terms import count_range, match_mean, random_places, reconstruct
 from support.published_terms import Published, Subrecord, fill, load, project, warehouse
 
-from srsql.engine.catalog.released_terms import ALL, put_sets
+from srsql.engine.catalog.released_terms import put_sets
 from srsql.engine.errors import QueryError
 from srsql.engine.risk.term_counts import count_terms
-from srsql.engine.store.statements import literal
 
 FORESTS: list[dict[int, frozenset[int]]] = [
     {},
@@ -272,16 +271,3 @@ def test_terms_that_are_nowhere_or_never_together_count_0(sql: Any) -> None:
     assert count_terms(house, tables, []) == []
     with pytest.raises(QueryError, match="has no term"):
         count_terms(house, tables, [("a",), ()])
-
-
-@pytest.mark.slow
-@settings(REPEATABLE, max_examples=8)
-@given(**worlds)
-def test_pairs_are_the_sets_of_two_that_can_occur(sql: Any, seed: int, forest: int) -> None:
-    _, _, made = world(seed, forest, (5, 4, 6))
-    house, tables = warehouse(sql), load(sql, made.rows())
-    call = tables.call("joint_pairs", ALL[1:], literal("wanted"))
-    wanted = "WITH wanted AS MATERIALIZED (SELECT unnest(['a', 'b', 'c', 'd']) AS term) "
-    pairs = house.rows(f"{wanted}SELECT p.one, p.other FROM {call} AS p ORDER BY p.one, p.other")
-    counted = count_terms(house, tables, combinations("abcd", 2))
-    assert pairs == [count.terms for count in counted if count.upper]

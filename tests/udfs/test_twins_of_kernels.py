@@ -130,7 +130,7 @@ def groups_or_refusal(module: Any, given_to: Any, bounding: Bounding, standing: 
         return str(error)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_releases_made_while_kernels_compile_have_the_same_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

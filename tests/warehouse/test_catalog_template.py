@@ -57,7 +57,11 @@ def test_a_warehouse_of_the_template_holds_what_one_without_holds(
     assert len(of_template["functions"]) > 200
 
 
-@pytest.mark.parametrize("content", [b"", b"no database", None], ids=["empty", "text", "other"])
+@pytest.mark.parametrize(
+    "content",
+    [pytest.param(b"", marks=pytest.mark.thorough), b"no database", None],
+    ids=["empty", "text", "other"],
+)
 def test_a_template_that_is_none_is_not_used(
     tmp_path: Path, cache: Path, content: bytes | None
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.amount import some_of
 
 from srsql.engine.store.warehouse import Warehouse
 
@@ -19,7 +20,7 @@ def warehouse() -> Iterator[Warehouse]:
         yield opened
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=some_of(60))
 @given(texts=TEXTS)
 def test_texts_and_blanks_come_back_in_their_order(
     warehouse: Warehouse, texts: list[str | None]

@@ -360,6 +360,7 @@ def test_series_of_layout_11_go_on_by_spellings_until_they_are_told_to_fold(
         assert "pt_key" not in engine.warehouse.columns("release_2011q4", "reac")
 
 
+@pytest.mark.thorough
 def test_a_series_that_begins_to_fold_has_keys_from_then_on(tmp_path: Path) -> None:
     for label, first in (("2011Q3", 1), ("2011Q4", 20)):
         spelled = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 
 import duckdb
 import pytest
@@ -45,9 +46,10 @@ def normal(text: str) -> str:
 
 def upper(character: str) -> str:
     """The simple mapping of Unicode; Python's is the full one."""
-    return SIMPLE.get(character, character)
+    return simple_mappings().get(character, character)
 
 
+@cache
 def simple_mappings() -> dict[str, str]:
     with duckdb.connect() as opened:
         rows = opened.execute(
@@ -57,9 +59,6 @@ def simple_mappings() -> dict[str, str]:
     for one, other in found.items():  # where both have one character, they agree
         assert one == other or len(one.upper()) > 1 or one.upper() == other
     return found
-
-
-SIMPLE = simple_mappings()
 
 
 @pytest.fixture(scope="module")

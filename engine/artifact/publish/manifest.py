@@ -380,7 +380,7 @@ def _claims(
         key_id=key_id(key) if key else None,
         model=model,
         guarantee=str(facts.pop("guarantee")),
-        perturbed=MODELS[model].perturbs_values,
+        perturbed=MODELS[model].claimed_bounds.drawn,
         k=facts.pop("k"),
         attacks=() if attacks == "none" else tuple(attacks.split(",")),
         parameters=facts,
@@ -456,7 +456,7 @@ def thresholds_of(warehouse: Warehouse, release_id: int, model: str) -> list[tup
         release_id: of the release.
         model: of the release; none has a threshold where it bounds none.
     """
-    bounded = "theta" in MODELS[model].guaranteed_bounds
+    bounded = "theta" in MODELS[model].claimed_bounds.guaranteed
     return warehouse.rows(query("artifact/publish", "released_thresholds"), [release_id, bounded])
 
 

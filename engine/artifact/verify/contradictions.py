@@ -203,10 +203,10 @@ def written_here(manifest: Manifest) -> bool:
 
 def _unclaimed(kind: type[GroupingModel]) -> list[str]:
     """Bounds of Lin 2016 that regions of the model do not keep, in words."""
-    if kind.perturbs_values:
+    if kind.claimed_bounds.drawn:
         return []
     words = {"k": "k distinct cases for every region", "theta": "thresholds of values"}
-    return [words[name] for name in sorted(words.keys() - kind.guaranteed_bounds)]
+    return [words[name] for name in sorted(words.keys() - kind.claimed_bounds.guaranteed)]
 
 
 def _order_faults(manifest: Manifest) -> list[str]:
@@ -237,13 +237,13 @@ def _promise_faults(manifest: Manifest) -> list[str]:
         return []
     kind = MODELS[manifest.model]
     faults = []
-    if manifest.perturbed != kind.perturbs_values:
+    if manifest.perturbed != kind.claimed_bounds.drawn:
         faults.append(f"perturbed is {manifest.perturbed}, of {manifest.model} it is not")
-    if not kind.perturbs_values and None in manifest.counts.model_dump().values():
+    if not kind.claimed_bounds.drawn and None in manifest.counts.model_dump().values():
         faults.append(f"withheld_cases is not told, and {manifest.model} adds no noise")
     faults += [
         f"{bound} is {NOT_KEPT}, and {manifest.model} keeps it"
-        for bound in sorted(kind.guaranteed_bounds)
+        for bound in sorted(kind.claimed_bounds.guaranteed)
         if manifest.parameters.get(bound) == NOT_KEPT
     ]
     model = model_of(manifest)
@@ -285,19 +285,19 @@ def _extensions(
         (
             manifest.parameters.get("counted") == "persons",
             lambda told: promise_by("person", told),
-            "persons" in model.extensions,
+            "persons" in model.claimed_bounds.extensions,
             f"persons are counted, and {model.name} counts cases",
         ),
         (
             bool(manifest.qid_sets),
             lambda told: BY_SETS.format(sets=sets_text(manifest), guarantee=told),
-            "qid sets" in model.extensions,
+            "qid sets" in model.claimed_bounds.extensions,
             f"several sets are protected, and {model.name} keeps none by itself",
         ),
         (
             manifest.counted is not None,
             lambda _: promise_by_counts(model),
-            model.guaranteed_bounds == {"k", "theta"} and model.symptoms_limit is None,
+            model.claimed_bounds.guaranteed == {"k", "theta"} and model.symptoms_limit is None,
             f"counts tell items, and the rows of {model.name} do not keep k by regions alone",
         ),
     )

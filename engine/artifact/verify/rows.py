@@ -269,8 +269,8 @@ def not_claimed(manifest: Manifest) -> set[str]:
     kind = MODELS.get(manifest.model)
     if kind is None:
         return unproved
-    by_report = set() if kind.record_unit == "case" else {ONE_REGION}
-    return unproved | by_report | (set(OF_GROUPS) - kind.guaranteed_bounds)
+    by_report = set() if kind.claimed_bounds.unit == "case" else {ONE_REGION}
+    return unproved | by_report | (set(OF_GROUPS) - kind.claimed_bounds.guaranteed)
 
 
 def add_artifact(

@@ -277,7 +277,7 @@ def _told_of_items(
             faults.append(f"{MEASURED} is {told!r}, the rows give {due}")
     margin = 0.0 if all_measured else 100 * sqrt(FALSE_ALARM / (2 * MOST_MEASURED))
     kind = MODELS.get(manifest.model)
-    by_case = kind is not None and kind.record_unit == "case"
+    by_case = kind is not None and kind.claimed_bounds.unit == "case"
     for name, (whole, there) in found.items():
         figure = f"{name}_1_item"
         value = manifest.parameters.get(figure)

@@ -26,7 +26,7 @@ from srsql.engine.report.internal_quarter import (
     stored_checks,
 )
 from srsql.engine.report.page import Page, Table, Value, cell, render
-from srsql.engine.report.shapes import Shapes, catalog_shapes, missingness
+from srsql.engine.report.shapes import Shapes, bounds_of_regions, catalog_shapes, missingness
 from srsql.engine.report.signal_figures import comparisons
 from srsql.engine.store.statements import query
 from srsql.schemas.glossary import term, terms
@@ -145,8 +145,8 @@ def _treatment(subject: Subject, rows: list[MeasureRow]) -> Section:
     lost = {str(row[0]): row[3] for row in loss_table(subject, rows).rows}
     given_up = {each.name: each for each in missingness(subject.release)}
     model = MODELS.get(manifest["model"])
-    keeps_theta = model is not None and "theta" in model.guaranteed_bounds
-    drawn = model is not None and model.perturbs_values
+    keeps_theta = model is not None and "theta" in model.claimed_bounds.guaranteed
+    drawn = model is not None and model.claimed_bounds.drawn
     ids = {"original": "kept as the source has them"}.get(
         str(manifest.get("ids")), "replaced by pseudonyms under a secret key"
     )
@@ -201,8 +201,7 @@ def _attackers(subject: Subject) -> Section:
 
 def _risk(subject: Subject, rows: list[MeasureRow], shapes: Shapes) -> Section:
     release, by_name = subject.release, {row.measure: row for row in rows}
-    model = MODELS.get(subject.manifest["model"])
-    promised = model is not None and "k" in model.guaranteed_bounds and not model.perturbs_values
+    promised = "k" in bounds_of_regions(subject.manifest["model"])
     found: list[tuple[Value, ...]] = []
     ((rarest, alone, classes, cases),) = release.warehouse.rows(
         query("report/release", "original_classes"), {"release": release.release_id}

@@ -330,7 +330,7 @@ def _check_models(models: tuple[str, ...]) -> None:
         )
         if why := MODELS[name].shape.of_cases("", other):
             raise AdviseError(why)
-        if MODELS[name].unpublishable:
+        if MODELS[name].claimed_bounds.unpublishable:
             raise AdviseError(
                 f"--models {name}: its releases may not be published; 'srsql compare' measures it"
             )

@@ -176,7 +176,7 @@ def settings(sweep: Sweep, models: tuple[str, ...], risk: Fraction | None = None
 
 
 def _settings(sweep: Sweep, model: str, risk: Fraction | None) -> list[Cell]:
-    theta = sweep.theta or (THETA[:1] if MODELS[model].perturbs_values else THETA)
+    theta = sweep.theta or (THETA[:1] if MODELS[model].claimed_bounds.drawn else THETA)
     made = cells(
         Grid(
             models=(model,),
@@ -359,7 +359,7 @@ def setting(
         seeded: the release will be made with the same seed.
     """
     options = dict(cell.options)
-    noisy = MODELS[cell.model].perturbs_values
+    noisy = MODELS[cell.model].claimed_bounds.drawn
     base: dict[str, Any] = {
         "label": cell.label.removesuffix(f" seed={options['seed']}"),  # one for all of them
         "model": cell.model,

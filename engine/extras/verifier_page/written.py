@@ -48,8 +48,12 @@ def verifier_page(parquet_reader: bytes | None = None) -> str:
     facts = json.dumps([declared_facts(load_dataset(name)) for name in builtin_names()])
     listed = (resources.files("srsql.udfs") / "unassigned_14.txt").read_text(encoding="ascii")
     unassigned = f"const UNASSIGNED_14 = {json.dumps(' '.join(listed.split()))};\n"
-    claimed = json.dumps([(name, kind.claimed_bounds()) for name, kind in MODELS.items()])
-    bounds = f"const BOUNDS_OF_MODELS = new Map({claimed});\n"
+    claimed = [
+        (name, {"bounds": sorted(of.claimed_bounds.guaranteed), "unit": of.claimed_bounds.unit,
+                "perturbed": of.claimed_bounds.drawn, "rows": of.shape.of_cases(True, False)})
+        for name, of in MODELS.items()
+    ]  # fmt: skip
+    bounds = f"const BOUNDS_OF_MODELS = new Map({json.dumps(claimed)});\n"
     # "<" could end the script that the facts stand in
     shipped = f"const SHIPPED = {facts.replace('<', chr(92) + 'u003c')};\n{bounds}"
     foreign = "" if parquet_reader is None else f"{parquet_reader.decode()}\n"

@@ -60,8 +60,8 @@ UNPROVED: dict[str, tuple[Callable[[Wanted], bool], str]] = {
 
 def _takes_none(model: GroupingModel) -> bool:
     """Whether its rows are none that keep k and theta by their regions alone."""
-    of_regions = model.shape.shows_cases and not model.perturbs_values
-    kept = model.guaranteed_bounds == {"k", "theta"}
+    of_regions = model.shape.shows_cases and not model.claimed_bounds.drawn
+    kept = model.claimed_bounds.guaranteed == {"k", "theta"}
     return not of_regions or not kept or model.symptoms_limit is not None
 
 

@@ -81,13 +81,13 @@ HOLD_BACK = Feature(
         _none_waits(
             "a model that does not group cases",
             lambda wanted: (
-                not wanted.model.shape.shows_cases or wanted.model.record_unit == "report"
+                not wanted.model.shape.shows_cases or wanted.model.claimed_bounds.unit == "report"
             ),
             "{model} does not group cases",
         ),
         _none_waits(
             "a model with noise",
-            lambda wanted: wanted.model.perturbs_values,
+            lambda wanted: wanted.model.claimed_bounds.drawn,
             "{model} does not tell how many are withheld",
         ),
         _none_waits(

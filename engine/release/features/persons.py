@@ -31,7 +31,7 @@ PERSONS = Feature(
             Asked,
             ASKED,
             "a model that counts cases alone",
-            lambda at: at.wanted.unit.parted and "persons" not in at.wanted.model.extensions,
+            lambda at: at.wanted.unit.parted and at.wanted.model.name not in able_to("persons"),
             "--count persons is for the models {able}, and not for {model}",
             words=lambda at: {
                 "able": ", ".join(able_to("persons")),

@@ -55,7 +55,7 @@ SETS = Feature(
             OnDataset,
             DECLARED,
             "a model that does not keep each by itself",
-            lambda at: bool(at.dataset.qid_set) and "qid sets" not in at.wanted.model.extensions,
+            lambda at: bool(at.dataset.qid_set) and at.wanted.model.name not in able_to("qid sets"),
             f"{_WHERE}, which {{model}} does not keep each by itself",
             "give --model {others} or {last}, or a dataset without [[qid_set]]",
             _words,

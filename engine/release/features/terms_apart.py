@@ -27,9 +27,9 @@ OF_CHUNKS: dict[str, Given] = {
 
 def _takes_no_terms(model: GroupingModel) -> bool:
     """Whether its rows are none of which terms can be told apart."""
-    bounds = model.guaranteed_bounds != {"k", "theta"}
+    bounds = model.claimed_bounds.guaranteed != {"k", "theta"}
     return model.shape.of_no_case(True, False) or (
-        model.shape.shows_cases and (model.perturbs_values or bounds)
+        model.shape.shows_cases and (model.claimed_bounds.drawn or bounds)
     )
 
 

@@ -42,7 +42,7 @@ def _evidence(request: Request, made: Made) -> Evidence:
         made.current,
         built=made.built,
         covers=model.history.covers == "later",
-        by_report=model.record_unit == "report",
+        by_report=model.claimed_bounds.unit == "report",
         terms=terms.released(model.term_format) if terms else None,
         exposed=not request.draft,
         not_ids=request.not_ids or (),

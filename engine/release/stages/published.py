@@ -94,7 +94,7 @@ def _facts(request: Request, made: Made, parameters: Parameters) -> dict[str, st
     facts |= {**columns_beside(current.visible_dataset), **public_shares(made.exposed)}
     facts |= {**optional_facts(request.columns), **set_facts(current)}
     facts |= {AS_PRINTED: request.as_printed} if request.as_printed else {}
-    facts |= made.units.public(perturbs=model.perturbs_values)
+    facts |= made.units.public(perturbs=model.claimed_bounds.drawn)
     facts |= request.unit.told(promise_by(request.unit.name, model.guarantee))
     facts[RELEASE_DATE] = request.date
     facts |= {**made.pool[0], **late_facts(current, model.k)}

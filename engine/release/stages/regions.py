@@ -26,7 +26,7 @@ def part_records(request: Request, made: Made) -> Tables:
 
 def name_reports(request: Request, made: Made) -> Tables:
     """Give ids to what is released."""
-    reports = grouped_reports(by_case=request.model.perturbs_values)
+    reports = grouped_reports(by_case=request.model.claimed_bounds.drawn)
     make_identity(made.current, made.series, reports, one_row=request.one_row)
     return handed_on(IDS.writes)
 

@@ -17,7 +17,7 @@ from srsql.engine.terms.baskets import build_term_tables
 def fill_rows(request: Request, made: Made) -> Tables:
     """Fill those of rows of cases."""
     made.built = build_tables(
-        made.current, perturbed=request.model.perturbs_values, keyed=bool(made.series.key)
+        made.current, perturbed=request.model.claimed_bounds.drawn, keyed=bool(made.series.key)
     )
     return handed_on(ROWS.writes)
 
