@@ -590,7 +590,7 @@ def content_digest(con: duckdb.DuckDBPyConnection, name: str, columns: tuple[Col
         _, ends, texts = lines.buffers()  # texts lie one behind the other, so that none is copied
         if texts is None or not len(lines):
             continue
-        wide = "q" if str(lines.type).startswith("large") else "i"
+        wide: Literal["q", "i"] = "q" if str(lines.type).startswith("large") else "i"
         place = memoryview(ends).cast("B").cast(wide)
         first, last = place[lines.offset], place[lines.offset + len(lines)]
         digest.update(memoryview(texts)[first:last])

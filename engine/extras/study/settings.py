@@ -156,7 +156,7 @@ def _from_k(least: int) -> tuple[int, ...]:
 
 def _usual_ks(model: str, risk: Fraction | None) -> tuple[int, ...]:
     """What is tried of k: no less than what promises the bound on the risk, where it is 1 / k."""
-    if risk is None or MODELS[model].perturbs_values:
+    if risk is None or MODELS[model].claimed_bounds.drawn:
         return KS
     return _from_k(max(KS[0], ceil(1 / risk)))
 
