@@ -26,13 +26,14 @@ from srsql.engine.report.glossary import (
 )
 from srsql.engine.report.page import Fact, Figure, Page, Table, Value, render
 from srsql.engine.report.quarter_figures import (
+    before_after_figure,
     group_figures,
     missing_figure,
     reasons_figure,
     risk_figure,
     width_figure,
 )
-from srsql.engine.report.shapes import Shapes, catalog_shapes, missingness
+from srsql.engine.report.shapes import Shapes, before_after, catalog_shapes, missingness
 from srsql.engine.report.signal_figures import compared_blocks, comparisons
 from srsql.engine.report.worked_attack import attack_blocks, work_attack
 from srsql.engine.risk.linkability import measure_linkability
@@ -137,6 +138,7 @@ def internal_quarter(subject: Subject) -> Page:
         loss=loss_table(subject, rows),
         worthless=worthless_values(shares_at_ends(rows)),
         widths=None if _perturbed(subject) else width_figure(shapes),
+        before_after=before_after_figure(before_after(release)) if shapes.groups else None,
         missing=missing_values(release),
         withheld=_withheld(release),
         has_signals=dataset.signal_rows,

@@ -28,12 +28,14 @@ from srsql.engine.report.drawing import (
     thousands,
 )
 from srsql.engine.report.page import Figure
-from srsql.engine.report.shapes import Missingness, Shapes, Widths
+from srsql.engine.report.shapes import BeforeAfter, Missingness, Shapes, Widths
 
 _BARS = 40
 """Sizes that get a bar of their own; larger groups share one."""
 _LABELLED = 12
 """Bars up to which each has its number, if they are not spread over twice as many sizes."""
+_LEAVES = 8
+"""Leaves of a category that get bars of their own, the most frequent ones."""
 _STEEP = 30
 """Ratio of the highest to the lowest bar above which the axis is logarithmic."""
 
@@ -89,6 +91,62 @@ def width_figure(shapes: Shapes) -> Figure | None:
         "interval is at most so wide (0: the exact value), over the cases that have one. "
         "Categories: share of the cases by the height of the released node.",
     )
+
+
+def before_after_figure(found: Sequence[BeforeAfter]) -> Figure | None:
+    """Originals beside what is released, a panel for each quasi-identifier that has values."""
+    told = [each for each in found if any(each.before) or any(each.after)]
+    if not told:
+        return None
+    return Figure(
+        "before-after",
+        before_after(told),
+        "Released cases by their originals (grey) and as released (blue). A region counts in every "
+        "place that it covers, by its share; values that are missing or given up are in neither.",
+    )
+
+
+def before_after(found: Sequence[BeforeAfter]) -> Image:
+    """One panel per quasi-identifier: shares of the cases that have a value, before and after."""
+    across = min(3, len(found))
+    down = math.ceil(len(found) / across)
+    with settings():
+        figure = Canvas(figsize=(WIDTH, 2.25 * down), layout="constrained")
+        for place, one in enumerate(found):
+            axis = figure.add_subplot(down, across, place + 1)
+            axis.set_title(label(one.name), loc="left")
+            (_of_leaves if one.labels else _of_places)(axis, one)
+            if place % across == 0:
+                axis.set_ylabel("share of cases")
+        names = ", ".join(one.name for one in found)
+        return svg(figure, "before-after", f"Cases before and after, by {names}")
+
+
+def _part(counts: Sequence[float]) -> list[float]:
+    return [count / (sum(counts) or 1) for count in counts]
+
+
+def _of_places(axis: Axes, one: BeforeAfter) -> None:
+    before, after = _part(one.before), _part(one.after)
+    axis.stairs(before, one.ends, fill=True, color=PALE)
+    axis.stairs(after, one.ends, color=BLUE, linewidth=1.4)
+    axis.set_ylim(0, max(*before, *after) * 1.08)
+    axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
+    axis.set_xlabel(one.unit or label(one.name))
+
+
+def _of_leaves(axis: Axes, one: BeforeAfter) -> None:
+    before, after = _part(one.before), _part(one.after)
+    order = sorted(range(len(before)), key=lambda i: (-before[i], -after[i], i))
+    shown, rest = order[:_LEAVES], order[_LEAVES:]
+    pairs = [(label(one.labels[i], 12), before[i], after[i]) for i in shown]
+    if rest:
+        pairs.append(("others", sum(before[i] for i in rest), sum(after[i] for i in rest)))
+    at = range(len(pairs))
+    axis.bar([i - 0.2 for i in at], [pair[1] for pair in pairs], 0.4, color=PALE)
+    axis.bar([i + 0.2 for i in at], [pair[2] for pair in pairs], 0.4, color=BLUE)
+    axis.set_xticks(list(at), [pair[0] for pair in pairs], rotation=90 if len(pairs) > 4 else 0)
+    axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
 
 
 def risk_figure(rows: Sequence[tuple[str, float, float, bool | None]]) -> Figure:

@@ -26,6 +26,8 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset, Qid
 
 _RELEASE, _SHAPES = "report/release", "report/shapes"
+PLACES = 24
+"""Of a number, from its least value to its greatest."""
 _ROW = "report_row"
 """The rows with one row per published report and the number of its region."""
 
@@ -51,6 +53,21 @@ class Widths:
         """Cases that the release tells nothing of in this quasi-identifier."""
         at_root = 0 if self.kind == "numeric" else self.cases.get(float(self.top), 0)
         return self.missing + at_root
+
+
+@dataclass(frozen=True)
+class BeforeAfter:
+    """Where the released cases lie in one quasi-identifier, by the originals and as released."""
+
+    name: str
+    unit: str
+    ends: tuple[float, ...]
+    """Of a number: where its places begin, and where the last one ends; else empty."""
+    labels: tuple[str, ...]
+    """Of a category: its leaves."""
+    before: tuple[float, ...]
+    """Cases at each place; a region counts in all places that it covers, by its share."""
+    after: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -94,6 +111,27 @@ def catalog_shapes(release: Release) -> Shapes:
     parameters = {"release": release.release_id}
     dataset = release.visible_dataset
     return _shapes(release.warehouse, dataset, catalog_distributions(), parameters)
+
+
+def before_after(release: Release) -> list[BeforeAfter]:
+    """Each quasi-identifier that some released case has, originals beside what is released; the
+    steward's."""
+    found: dict[int, list[tuple[Any, ...]]] = {}
+    asked = {"release": release.release_id, "parts": PLACES}
+    for position, *place in release.warehouse.rows(query(_RELEASE, "before_after"), asked):
+        found.setdefault(position, []).append(tuple(place))
+    return [
+        _before_after(release.visible_dataset.qid[position], places)
+        for position, places in found.items()
+    ]
+
+
+def _before_after(qid: Qid, places: list[tuple[Any, ...]]) -> BeforeAfter:
+    lows, highs, labels, before, after = zip(*places, strict=True)
+    scale = float(qid.granularity) if qid.kind == "numeric" else 1.0
+    named = tuple(each for each in labels if each is not None)
+    ends = () if named else tuple(end * scale for end in (*lows, highs[-1] + 1))
+    return BeforeAfter(qid.name, qid.unit, ends, named, before, after)
 
 
 def catalog_distributions() -> exp.Query:

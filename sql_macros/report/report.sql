@@ -53,6 +53,99 @@ LEFT JOIN srsql.member AS m ON m.release_id = of_release AND c.case_no = m.case_
 WHERE c.release_id = of_release
 GROUP BY c.position;
 
+-- What:    how many of the released cases lie at each place of a quasi-identifier, before and
+--          after: a value that covers several places counts in each by the share that lies there.
+-- Inputs:  of_release; parts: places of a number, from its least value to its greatest.
+-- Outputs: position, place (from 0), low, high (granules, or the leaf), label (of a leaf), before,
+--          after (cases that have a value; what is missing or given up is at no place).
+CREATE OR REPLACE MACRO srsql.report_before_after(of_release, parts) AS TABLE
+WITH
+sides AS (
+    SELECT s.position, s.own_low AS low, s.own_high AS high, s.cases AS before, 0 AS after
+    FROM srsql.star_loss(of_release) AS s
+    UNION ALL
+    SELECT s.position, s.low, s.high, 0 AS before, s.cases AS after
+    FROM srsql.star_loss(of_release) AS s
+),
+
+held AS MATERIALIZED (
+    SELECT
+        v.position,
+        v.low,
+        v.high,
+        sum(v.before)::DOUBLE AS before,
+        sum(v.after)::DOUBLE AS after
+    FROM sides AS v
+    WHERE v.low IS NOT NULL
+    GROUP BY v.position, v.low, v.high
+),
+
+kinds AS (
+    SELECT a.position, a.attribute, a.kind, r.dataset
+    FROM srsql.attribute AS a
+    INNER JOIN srsql.release AS r ON a.release_id = r.release_id
+    WHERE a.release_id = of_release
+),
+
+ends AS (
+    SELECT h.position, min(h.low) AS first, max(h.high) + 1 - min(h.low) AS granules
+    FROM held AS h
+    INNER JOIN kinds AS t ON h.position = t.position AND t.kind = 'numeric'
+    GROUP BY h.position
+),
+
+places AS MATERIALIZED (
+    SELECT
+        e.position,
+        p.place,
+        (e.first + e.granules * p.place // parts)::BIGINT AS low,
+        (e.first + e.granules * (p.place + 1) // parts - 1)::BIGINT AS high,
+        NULL::VARCHAR AS label
+    FROM ends AS e
+    CROSS JOIN range(parts) AS p (place)
+    UNION ALL
+    SELECT
+        t.position,
+        row_number() OVER (PARTITION BY t.position ORDER BY n.pre) - 1 AS place,
+        n.pre AS low,
+        n.pre AS high,
+        n.node AS label
+    FROM kinds AS t
+    INNER JOIN srsql.node AS n
+        ON t.dataset = n.dataset AND t.attribute = n.attribute AND n.height = 0
+    WHERE t.kind <> 'numeric'
+),
+
+shares AS (
+    SELECT
+        p.position,
+        p.place,
+        p.low,
+        p.high,
+        p.label,
+        h.before,
+        h.after,
+        CASE
+            WHEN p.label IS NULL
+                THEN (least(h.high, p.high) - greatest(h.low, p.low) + 1) / (h.high - h.low + 1)
+            ELSE 1 / count(*) OVER (PARTITION BY p.position, h.low, h.high)
+        END AS share
+    FROM places AS p
+    LEFT JOIN held AS h ON p.position = h.position AND h.low <= p.high AND h.high >= p.low
+    WHERE p.low <= p.high
+)
+
+SELECT
+    s.position,
+    s.place,
+    s.low,
+    s.high,
+    s.label,
+    coalesce(sum(s.before * s.share), 0) AS before,
+    coalesce(sum(s.after * s.share), 0) AS after
+FROM shares AS s
+GROUP BY s.position, s.place, s.low, s.high, s.label;
+
 -- What:    the information loss of each quasi-identifier: its part of NIL.
 -- Inputs:  of_release.
 -- Outputs: position, cases, loss (summed over the cases: of widened regions, and 1 for each value

@@ -81,7 +81,9 @@ least AS (
             FROM held AS h
         ),
         (
-            SELECT coalesce(list(struct_pack(place := p.place, span := p.span) ORDER BY p.place), [])
+            SELECT coalesce(list(struct_pack(
+                place := p.place, span := p.span
+            ) ORDER BY p.place), [])
             FROM places AS p
         ),
         (

@@ -106,7 +106,9 @@ FORGERIES: list[tuple[str, Callable[[list[Row]], list[Row]], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "forge", "check"), FORGERIES, ids=lambda v: str(v)[:40])
+@pytest.mark.parametrize(
+    ("name", "forge", "check"), FORGERIES, ids=[forgery[0] for forgery in FORGERIES]
+)
 def test_a_table_that_breaks_a_rule_is_refused_by_the_check_that_sees_it(
     tmp_path: Path, name: str, forge: Callable[[list[Row]], list[Row]], check: str
 ) -> None:

@@ -56,6 +56,12 @@ SELECT m.position, m.cases, m.missing, m.released, m.released_missing, m.given_u
 FROM srsql.report_missingness($release) AS m
 ORDER BY m.position;
 
+-- name: before_after
+-- The places of each quasi-identifier with the cases there, before and after.
+SELECT b.position, b.low, b.high, b.label, b.before, b.after
+FROM srsql.report_before_after($release, $parts) AS b
+ORDER BY b.position, b.place;
+
 -- name: losses
 -- Released cases and summed loss of each quasi-identifier.
 SELECT l.position, l.cases, l.loss
