@@ -203,6 +203,10 @@ def another_quarter(p: Published) -> None:
     p.units = some_units(99)
 
 
+def of_no_attribute(p: Published) -> None:
+    p.cells.append(([(None, None)], "all", len(p.units)))  # type: ignore[list-item]
+
+
 def nobody_of_the_quarter(p: Published) -> None:
     p.units = p.units[:-4]
 
@@ -225,6 +229,7 @@ def nobody_of_the_quarter(p: Published) -> None:
         (of_another_stratum, "check_count_truth"),
         (another_quarter, "check_count_truth"),
         (nobody_of_the_quarter, "check_count_truth"),
+        (of_no_attribute, "check_count_truth"),
     ],
 )
 def test_a_forgery_is_found(sql: Any, forge: Callable[[Published], None], check: str) -> None:
