@@ -99,8 +99,8 @@ OF_COUNTS = [
         "items, k\n    ) AS f", "'coarse_pairs', 'known_items', 'item_leaves', 'unit_leaves', "
         "strata, 'within', items, k\n    ) AS f\n    WHERE false"),
     _of("G2 by k alone", "asks no threshold of the parts of a told pair", PAIRS,
-        "        AND greatest(s.overlap, c.here - (c.room - s.room))::HUGEINT * c.theta_den\n"
-        "        <= h.units::HUGEINT * c.theta_num\n", ""),
+        "\n        AND greatest(s.overlap, c.here - (c.room - s.room))::HUGEINT * c.theta_den\n"
+        "        <= c.holders::HUGEINT * c.theta_num\n", "\n"),
     _of("elsewhere beyond theta", "tells pairs whose item lies elsewhere whatever its share there",
         MOVABLE, "\n                AND t.units - least(t.rest_room, t.holders - here) - "
         "t.beside_room <= t.allowed", ""),

@@ -212,17 +212,17 @@ NOISES = [
         Attribute("engine.lattice.ipa:noisy_histogram", lambda function: function),
         Attribute("engine.models.lattice:noisy_histogram", _sharper(10))),
     _of("noise", "histogram", "no noise on empty cells", "adds noise where there are records alone",
-        Attribute("engine.lattice.ipa:recreate", _only_held)),
+        Attribute("udfs.lattice_node:recreate", _only_held)),
     _of("noise", "histogram", "counts seeded with 7", "draws secure noise on counts from a seed",
-        Attribute("engine.models.lattice:Source", lambda kind: lambda seed: kind(7))),
+        Attribute("udfs.mechanisms:Source", lambda kind: lambda seed: kind(7))),
     _of("noise", "made-up records", "a tenth of the made-up records", "draws their number at 10 "
-        "times epsilon", Attribute("engine.lattice.ipa:perturb", _budget(insertion=10))),
+        "times epsilon", Attribute("udfs.lattice_node:perturb", _budget(insertion=10))),
     _of("noise", "small classes", "no class is suppressed", "suppresses no small class",
         Attribute("udfs.lattice_node:suppressed_classes",
                   lambda function: lambda sizes, least, noise: np.zeros(len(sizes), np.bool_))),
     _of("noise", "made-up records", "records seeded with 7", "draws secure noise of made-up "
         "records from a seed",
-        Attribute("engine.models.lattice:Source", lambda kind: lambda seed: kind(7))),
+        Attribute("udfs.mechanisms:Source", lambda kind: lambda seed: kind(7))),
 ]  # fmt: skip
 
 LEDGER = [

@@ -242,7 +242,7 @@ def was_looked_at(path: Path, made_by: str) -> bool:
         made_by: what the definitions were compared with.
     """
     kept = _looked_at().get(str(path))
-    return kept is not None and kept == [made_by, json.loads(json.dumps(state(path)))]
+    return kept == [made_by, [each and list(each) for each in state(path)]]
 
 
 def keep_looked_at(path: Path, made_by: str, found: State) -> None:

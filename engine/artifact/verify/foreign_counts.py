@@ -21,6 +21,7 @@ from pathlib import Path
 
 from srsql.engine.artifact.verify.verdict import Check, Verified
 from srsql.engine.errors import VerifyError
+from srsql.schemas.outside import open_text
 
 CASES = "cases"
 Stratum = tuple[str | None, ...]
@@ -120,7 +121,7 @@ def verify_foreign_counts(
 def _read(path: Path, items: tuple[str, ...]) -> ForeignCounts:
     told: dict[tuple[Key, Stratum], int] = {}
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with open_text(path) as file:
             reader = csv.DictReader(file, strict=True)
             columns = [name or "" for name in reader.fieldnames or ()]
             for name in (*items, CASES):

@@ -18,7 +18,7 @@ NOT_OF_THE_PAGE = {
     "items_that_force_a_term", "a_pair_of_one_part", "another_guarantee", "ids_of_a_quarter",
     "fewer_with_both_than_must_have", "rows_in_an_order_that_tells", "a_term_by_its_spelling",
     "two_spellings_of_a_term", "an_attribute_of_one_value_told_in_part",
-    "other_columns_counted_together",
+    "other_columns_counted_together", "a_pair_that_leaves_its_term_no_other_place",
 }  # fmt: skip
 """What srsql verify alone sees; the page says so of the ways out."""
 FOR_THE_PAGE = [(forge, check) for forge, check in FORGERIES

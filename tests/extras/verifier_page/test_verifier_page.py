@@ -173,7 +173,7 @@ def test_the_command_writes_the_page_once(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("--page", "p.html", "out"), "--page writes a page and checks nothing: give it alone"),
-        ((), "give the folders of artifacts, or --page FILE"),
+        ((), "give the folders of artifacts, --counts FILE, or --page FILE"),
         (("--parquet-reader", "r.js", "out"), "--parquet-reader belongs to --page FILE: give both"),
         (("--page", "no/p.html"), "--page no/p.html cannot be written (No such file or directory)"),
     ],
