@@ -128,6 +128,8 @@ def install_in(
             )
         if found is None and untouched and _copy_catalog(con, database, fingerprint):
             return
+        if found is not None and not strange:  # else what only the other version had stays
+            strange = definitions_in(con, database)
         _define(con, database, fingerprint, strange)
 
 

@@ -41,3 +41,15 @@ def test_an_engine_that_may_only_read_refuses_it_and_writes_nothing(outdated: Pa
     with pytest.raises(OutdatedError, match="another version of srsql: open it once for writing"):
         Engine(outdated, read_only=True)
     assert outdated.read_bytes() == before
+
+
+def test_what_only_the_other_version_had_goes_when_it_is_opened_once(outdated: Path) -> None:
+    with duckdb.connect(str(outdated)) as con:
+        con.execute("CREATE MACRO srsql.of_another_version(x) AS x + 1")
+    Engine(outdated).close()
+    Engine(outdated, read_only=True).close()
+    with duckdb.connect(str(outdated), read_only=True) as con:
+        found = con.execute(
+            "SELECT count(*) FROM duckdb_functions() WHERE function_name = 'of_another_version'"
+        ).fetchone()
+    assert found == (0,)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -15,8 +19,8 @@ import srsql as package
 from srsql import Engine
 from srsql.engine.errors import DamagedError, OutdatedError
 from srsql.engine.steward.backup import rebuild
+from srsql.engine.store import database_file, guard, warehouse
 from srsql.engine.store import definitions as made_here
-from srsql.engine.store import guard
 from srsql.engine.store.comments import PUBLIC
 from srsql.engine.store.definitions import definitions, described
 from srsql.engine.store.statements import statements
@@ -91,6 +95,42 @@ def test_definitions_of_a_stranger_are_made_anew_whatever_the_file_says_of_itsel
     assert srsql("status", "--db", db).code == 0  # which opens it once for writing
     assert defined(db)
     Engine(db, read_only=True).close()
+
+
+def test_a_file_that_was_looked_at_is_known_to_other_processes_until_it_is_written(
+    db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    looked: list[Path] = []
+    own = warehouse.need_own_views
+
+    def seen(*asked: Any) -> None:
+        looked.append(db)
+        own(*asked)
+
+    monkeypatch.setattr(warehouse, "need_own_views", seen)
+
+    def opened() -> int:
+        warehouse._known.clear()  # as another process has it
+        before = len(looked)
+        Engine(db, read_only=True).close()
+        return len(looked) - before
+
+    assert [opened() for _ in range(2)] == [1, 1]  # just made: a clock may not tell two writes
+    later = time.time_ns() + 10**10
+    monkeypatch.setattr(database_file.time, "time_ns", lambda: later)
+    assert [opened() for _ in range(3)] == [1, 0, 0]
+    os.utime(db)
+    assert [opened() for _ in range(2)] == [1, 0]
+    prepare(db, MASKS["a pseudonym is the id itself"](db))
+    warehouse._known.clear()
+    with pytest.raises(OutdatedError):
+        Engine(db, read_only=True)
+    other = tmp_path / "other.duckdb"
+    shutil.copy2(db, other)
+    warehouse._known.clear()
+    with pytest.raises(OutdatedError):
+        Engine(other, read_only=True)
 
 
 def test_definitions_that_were_compared_once_are_known_again_and_no_others(
