@@ -68,9 +68,7 @@ class PublicDatabase:
     def manifest(self, quarter: str) -> dict[str, Any]:
         """The one row of the public manifest."""
         source = table(self.schemas[quarter], "manifest", alias="m")
-        cursor = self.warehouse.con.execute(exp.select("m.*").from_(source).sql(dialect="duckdb"))
-        names = [item[0] for item in cursor.description or ()]
-        told = dict(zip(names, cursor.fetchall()[0], strict=True))
+        (told,) = self.warehouse.records(exp.select("m.*").from_(source).sql(dialect="duckdb"))
         return told | ({"ids": self.ids} if self.ids else {})
 
 

@@ -108,18 +108,27 @@ def before_after_figure(found: Sequence[BeforeAfter]) -> Figure | None:
 
 def before_after(found: Sequence[BeforeAfter]) -> Image:
     """One panel per quasi-identifier: shares of the cases that have a value, before and after."""
-    across = min(3, len(found))
-    down = math.ceil(len(found) / across)
     with settings():
-        figure = Canvas(figsize=(WIDTH, 2.25 * down), layout="constrained")
-        for place, one in enumerate(found):
-            axis = figure.add_subplot(down, across, place + 1)
-            axis.set_title(label(one.name), loc="left")
+        figure, panels = _panels([one.name for one in found])
+        for axis, one in zip(panels, found, strict=True):
             (_of_leaves if one.labels else _of_places)(axis, one)
-            if place % across == 0:
-                axis.set_ylabel("share of cases")
         names = ", ".join(one.name for one in found)
         return svg(figure, "before-after", f"Cases before and after, by {names}")
+
+
+def _panels(names: Sequence[str]) -> tuple[Canvas, list[Axes]]:
+    """A figure of shares of cases with a panel for each quasi-identifier."""
+    across = min(3, len(names))
+    down = math.ceil(len(names) / across)
+    figure = Canvas(figsize=(WIDTH, 2.25 * down), layout="constrained")
+    panels = []
+    for place, name in enumerate(names):
+        axis = figure.add_subplot(down, across, place + 1)
+        axis.set_title(label(name), loc="left")
+        if place % across == 0:
+            axis.set_ylabel("share of cases")
+        panels.append(axis)
+    return figure, panels
 
 
 def _part(counts: Sequence[float]) -> list[float]:
@@ -325,13 +334,9 @@ def steps(rows: Sequence[tuple[str, int]], k: int | None) -> Image:
 
 def widths(found: Sequence[Widths]) -> Image:
     """One panel per quasi-identifier: how wide the regions of the cases are."""
-    across = min(3, len(found))
-    down = math.ceil(len(found) / across)
     with settings():
-        figure = Canvas(figsize=(WIDTH, 2.25 * down), layout="constrained")
-        for place, width in enumerate(found):
-            axis = figure.add_subplot(down, across, place + 1)
-            axis.set_title(label(width.name), loc="left")
+        figure, panels = _panels([width.name for width in found])
+        for axis, width in zip(panels, found, strict=True):
             if not sum(width.cases.values()):
                 axis.text(0.5, 0.5, "missing in every case", ha="center", transform=axis.transAxes)
                 axis.set_axis_off()
@@ -339,8 +344,6 @@ def widths(found: Sequence[Widths]) -> Image:
                 _cumulative(axis, width)
             else:
                 _levels(axis, width)
-            if place % across == 0:
-                axis.set_ylabel("share of cases")
         return svg(
             figure,
             "widths",

@@ -233,9 +233,7 @@ def public_measures(
         release_id: what the rows call the release.
     """
     source = table(schema, "manifest", alias="m")
-    cursor = warehouse.con.execute(exp.select("m.*").from_(source).sql(dialect="duckdb"))
-    names = [entry[0] for entry in cursor.description or ()]
-    told = dict(zip(names, cursor.fetchall()[0], strict=True))
+    (told,) = warehouse.records(exp.select("m.*").from_(source).sql(dialect="duckdb"))
     found: list[tuple[str, str, float | None, float | None, float | None, float | None]] = [
         (name, name.rpartition("_")[2][:-1], None, told[name], None, None)
         for name in ("released_cases", "released_reports")

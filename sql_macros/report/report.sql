@@ -60,12 +60,17 @@ GROUP BY c.position;
 --          after (cases that have a value; what is missing or given up is at no place).
 CREATE OR REPLACE MACRO srsql.report_before_after(of_release, parts) AS TABLE
 WITH
+met AS MATERIALIZED (
+    SELECT s.position, s.own_low, s.own_high, s.low, s.high, s.cases
+    FROM srsql.star_loss(of_release) AS s
+),
+
 sides AS (
-    SELECT s.position, s.own_low AS low, s.own_high AS high, s.cases AS before, 0 AS after
-    FROM srsql.star_loss(of_release) AS s
+    SELECT m.position, m.own_low AS low, m.own_high AS high, m.cases AS before, 0 AS after
+    FROM met AS m
     UNION ALL
-    SELECT s.position, s.low, s.high, 0 AS before, s.cases AS after
-    FROM srsql.star_loss(of_release) AS s
+    SELECT m.position, m.low, m.high, 0 AS before, m.cases AS after
+    FROM met AS m
 ),
 
 held AS MATERIALIZED (

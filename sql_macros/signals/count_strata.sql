@@ -67,42 +67,6 @@ margins AS (
     LEFT JOIN known AS r ON p.reaction = r.reaction AND r.drug IS NULL AND u.stratum = r.stratum
     LEFT JOIN known AS b
         ON p.drug = b.drug AND p.reaction = b.reaction AND u.stratum = b.stratum
-),
-
-ends AS (
-    SELECT
-        m.drug,
-        m.reaction,
-        m.stratum,
-        m.a_low AS a_lower,
-        m.a_high AS a_upper,
-        greatest(0, m.d_low - m.a_high) AS b_lower,
-        m.d_high - m.a_low AS b_upper,
-        greatest(0, m.r_low - m.a_high) AS c_lower,
-        m.r_high - m.a_low AS c_upper,
-        greatest(0, m.n_low - m.d_high - m.r_high + m.a_low) AS d_lower,
-        greatest(0, m.n_high - m.d_low - m.r_low + least(m.a_high, m.d_low, m.r_low)) AS d_upper
-    FROM margins AS m
 )
 
-SELECT
-    e.drug,
-    e.reaction,
-    e.stratum,
-    (e.a_lower + e.a_upper) / 2 AS a,
-    (e.b_lower + e.b_upper) / 2 AS b,
-    (e.c_lower + e.c_upper) / 2 AS c,
-    (e.d_lower + e.d_upper) / 2 AS d,
-    e.a_lower,
-    e.b_lower,
-    e.c_lower,
-    e.d_lower,
-    e.a_upper,
-    e.b_upper,
-    e.c_upper,
-    e.d_upper,
-    e.a_lower AS a_known,
-    e.b_lower AS b_known,
-    e.c_lower AS c_known,
-    e.d_lower AS d_known
-FROM ends AS e;
+FROM srsql_internal.cells_of_margins('margins');

@@ -182,6 +182,48 @@ INNER JOIN items AS d ON p.drug = d.term AND d.attribute = of_drug
 INNER JOIN items AS r ON p.reaction = r.term AND r.attribute = of_reaction
 CROSS JOIN units AS u;
 
+-- What:    the cells of 2 x 2 tables by the bounds of what is known of their margins.
+-- Inputs:  margins(..., n_low, n_high, d_low, d_high, r_low, r_high, a_low, a_high): of all units,
+--          of those with the drug, with the reaction, and with both.
+-- Outputs: the other columns of margins, and the cells as srsql.contingency has them.
+-- Source:  SPEC section 19, rule R5.
+CREATE OR REPLACE MACRO srsql_internal.cells_of_margins(margins) AS TABLE
+WITH ends AS (
+    SELECT
+        m.* EXCLUDE (n_low, n_high, d_low, d_high, r_low, r_high, a_low, a_high),
+        m.a_low AS a_lower,
+        m.a_high AS a_upper,
+        greatest(0, m.d_low - m.a_high) AS b_lower,
+        m.d_high - m.a_low AS b_upper,
+        greatest(0, m.r_low - m.a_high) AS c_lower,
+        m.r_high - m.a_low AS c_upper,
+        greatest(0, m.n_low - m.d_high - m.r_high + m.a_low) AS d_lower,
+        greatest(0, m.n_high - m.d_low - m.r_low + least(m.a_high, m.d_low, m.r_low)) AS d_upper
+    FROM query_table(margins) AS m
+)
+
+SELECT
+    e.* EXCLUDE (
+        a_lower, a_upper, b_lower, b_upper, c_lower, c_upper, d_lower, d_upper
+    ),
+    (e.a_lower + e.a_upper) / 2 AS a,
+    (e.b_lower + e.b_upper) / 2 AS b,
+    (e.c_lower + e.c_upper) / 2 AS c,
+    (e.d_lower + e.d_upper) / 2 AS d,
+    e.a_lower,
+    e.b_lower,
+    e.c_lower,
+    e.d_lower,
+    e.a_upper,
+    e.b_upper,
+    e.c_upper,
+    e.d_upper,
+    e.a_lower AS a_known,
+    e.b_lower AS b_known,
+    e.c_lower AS c_known,
+    e.d_lower AS d_known
+FROM ends AS e;
+
 -- What:    the 2 x 2 table of each wanted pair under a condition, from told counts: exact where all
 --          of them are told of strata that surely meet it, and else with the bounds of rule R5.
 -- Inputs:  cells(drug, reaction, stratum, cases): told counts; a drug or reaction of NULL is any;
@@ -227,40 +269,6 @@ margins AS (
     LEFT JOIN told AS d ON p.drug = d.drug AND d.reaction IS NULL
     LEFT JOIN told AS r ON p.reaction = r.reaction AND r.drug IS NULL
     LEFT JOIN told AS b ON p.drug = b.drug AND p.reaction = b.reaction
-),
-
-ends AS (
-    SELECT
-        m.drug,
-        m.reaction,
-        m.a_low AS a_lower,
-        m.a_high AS a_upper,
-        greatest(0, m.d_low - m.a_high) AS b_lower,
-        m.d_high - m.a_low AS b_upper,
-        greatest(0, m.r_low - m.a_high) AS c_lower,
-        m.r_high - m.a_low AS c_upper,
-        greatest(0, m.n_low - m.d_high - m.r_high + m.a_low) AS d_lower,
-        greatest(0, m.n_high - m.d_low - m.r_low + least(m.a_high, m.d_low, m.r_low)) AS d_upper
-    FROM margins AS m
 )
 
-SELECT
-    e.drug,
-    e.reaction,
-    (e.a_lower + e.a_upper) / 2 AS a,
-    (e.b_lower + e.b_upper) / 2 AS b,
-    (e.c_lower + e.c_upper) / 2 AS c,
-    (e.d_lower + e.d_upper) / 2 AS d,
-    e.a_lower,
-    e.b_lower,
-    e.c_lower,
-    e.d_lower,
-    e.a_upper,
-    e.b_upper,
-    e.c_upper,
-    e.d_upper,
-    e.a_lower AS a_known,
-    e.b_lower AS b_known,
-    e.c_lower AS c_known,
-    e.d_lower AS d_known
-FROM ends AS e;
+FROM srsql_internal.cells_of_margins('margins');

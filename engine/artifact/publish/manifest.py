@@ -156,9 +156,7 @@ def public_facts(warehouse: Warehouse, release: PublishableRelease) -> dict[str,
     statement = exp.select(exp.Star(except_=[exp.column(name) for name in ELSEWHERE])).from_(
         table(release.schema, "manifest")
     )
-    cursor = warehouse.con.execute(statement.sql(dialect="duckdb"))
-    names = [entry[0] for entry in cursor.description or ()]
-    facts = dict(zip(names, cursor.fetchall()[0], strict=True))
+    (facts,) = warehouse.records(statement.sql(dialect="duckdb"))
     return {name: value for name, value in facts.items() if not name.endswith("_rows")}
 
 
