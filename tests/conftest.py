@@ -91,3 +91,4 @@ def pytest_unconfigure() -> None:
     binding of DuckDB would close the run with a page of notes about that.
     """
     gc.callbacks.clear()
+    gc.unfreeze()  # what was left out of collections is taken apart like all else
