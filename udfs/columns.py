@@ -205,15 +205,18 @@ def by_case(structs: pa.StructArray, cases: Ints) -> list[Ints]:
     return [places_of(columns[0], cases), *columns[1:]]
 
 
-def column_of(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
-    """Numbers or booleans as a column of that type.
+def column_of(
+    values: NDArray[Any], kind: pa.DataType, known: NDArray[np.bool_] | None = None
+) -> pa.Array:
+    """Numbers or booleans as a column of that type, NULL where they are not known.
 
     ``pyarrow.array`` and ``to_numpy`` would load pandas wherever it is installed, for a sixth of a
     second.
     """
     stored = pa.uint8() if pa.types.is_boolean(kind) else kind
     data = pa.py_buffer(np.ascontiguousarray(values, dtype=str(stored)))
-    return pa.Array.from_buffers(stored, len(values), [None, data]).cast(kind)
+    bits = None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))
+    return pa.Array.from_buffers(stored, len(values), [bits, data]).cast(kind)
 
 
 def lists(arrays: list[NDArray[Any]], kind: pa.DataType) -> pa.Array:

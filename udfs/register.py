@@ -210,7 +210,7 @@ def _ebgm(counts: pa.ChunkedArray, expected: pa.ChunkedArray, priors: pa.Chunked
 
         chosen = defined & (fitted == prior[:, None]).all(axis=0)
         found[:, chosen] = posterior(n[chosen], e[chosen], Prior(*prior.tolist()))
-    columns = [pa.array(column, pa.float64(), mask=np.isnan(column)) for column in found]
+    columns = [column_of(column, pa.float64(), ~np.isnan(column)) for column in found]
     return pa.StructArray.from_arrays(columns, names=["ebgm", "eb05", "eb95"])
 
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import digamma, expit, gammainc, gammaincinv, gammaln
 
 Numbers = NDArray[np.float64]
@@ -86,6 +85,8 @@ def _climb(
     start: list[float], n: Numbers, e: Numbers, shares: Numbers
 ) -> tuple[float, Numbers] | None:
     """(loss, parameters) of the maximum that a start leads to; None if it leads to none."""
+    from scipy.optimize import minimize  # half a second, which whoever has a prior need not wait
+
     at: Numbers = np.array(start)
     for _ in range(2):  # anew from where it stopped: its memory of the slopes may be misleading
         result = minimize(
@@ -181,21 +182,27 @@ def _quantile(
     at = share * ends[0] + (1 - share) * ends[1]
     # wider than need be: from a root at its edge Newton's method may step over the edge
     low, high = np.minimum(*ends) / 2, np.maximum(*ends) * 2
+    found, left = at.copy(), np.arange(len(at))
+    scales = gammaln(shapes[0]), gammaln(shapes[1])
     for _ in range(_MAX_STEPS):
         below, density = np.zeros_like(at), np.zeros_like(at)
-        for part, shape, rate in zip((share, 1 - share), shapes, rates, strict=True):
+        for part, shape, rate, scale in zip((share, 1 - share), shapes, rates, scales, strict=True):
             scaled = at * rate
             below += part * gammainc(shape, scaled)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                height = np.exp((shape - 1) * np.log(scaled) - scaled - gammaln(shape))
+                height = np.exp((shape - 1) * np.log(scaled) - scaled - scale)
             density += part * rate * height
         low, high = np.where(below < q, at, low), np.where(below < q, high, at)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             newton = at - (below - q) / density
         inside = (newton >= low) & (newton <= high)  # not where it is undefined
         moved = np.where(inside, newton, (low + high) / 2)
-        done = np.abs(moved - at) <= _PRECISION * at
-        at = moved
-        if done.all():
+        found[left] = moved
+        moves = ~(np.abs(moved - at) <= _PRECISION * at)  # by itself, whatever others do
+        if not moves.any():
             break
-    return at
+        left, at, low, high, share = (each[moves] for each in (left, moved, low, high, share))
+        shapes, rates, scales = (
+            (each[0][moves], each[1][moves]) for each in (shapes, rates, scales)
+        )
+    return found

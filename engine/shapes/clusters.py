@@ -147,6 +147,7 @@ class ClusterPairs(RowPairs):
     reaction: str
 
     of_clusters: ClassVar[bool] = True
+    by_name: ClassVar[bool] = False
     weighed: ClassVar[tuple[Statement, ...]] = (
         ("crowd", ("crowd", "weight", "place", "cluster_size")),
         ("margin", ("margin", "crowd", "holding", "item_mean")),

@@ -33,6 +33,7 @@ class CountPairs(RowPairs):
     parted: tuple[str, ...]
     """The quasi-identifiers of the cuts that make the strata."""
 
+    by_name: ClassVar[bool] = False
     weighed: ClassVar[tuple[Statement, ...]] = (
         ("leaf_weight", ("leaf_weight", "weight", "place", "tree")),
     )

@@ -47,6 +47,8 @@ class RowPairs:
 
     of_clusters: ClassVar[bool] = False
     """As ``Signals`` tells it."""
+    by_name: ClassVar[bool] = True
+    """A pair is counted by the rows that have its drug or its reaction, and no others."""
     weighed: ClassVar[tuple[Statement, ...]] = ()
     """What follows once it is known what each case counts."""
     prior: ClassVar[Statement] = ("prior", ("weight", "drug", "reaction"))

@@ -269,7 +269,9 @@ def _names(scope: Scope, side: str, source: str, value: str) -> exp.Select:
     return name_of(level, rows, column("value", "v"), "l")
 
 
-def load_cases(warehouse: Warehouse, scope: Scope, side: str) -> None:
+def load_cases(
+    warehouse: Warehouse, scope: Scope, side: str, *, regions: bool = True, every_name: bool = True
+) -> None:
     """Fill the tables ``case`` and ``box`` of one side, and those that tell drugs and reactions.
 
     The original side has the cases that came in in the released quarters, withheld ones too, but
@@ -280,22 +282,31 @@ def load_cases(warehouse: Warehouse, scope: Scope, side: str) -> None:
         warehouse: where the tables are made.
         scope: which rows count.
         side: ``RELEASED`` or ``ORIGINAL``.
+        regions: fill ``box``, which a condition asks for.
+        every_name: tell every drug and reaction, and not only those of ``srsql_signal_pair``.
     """
-    for name, rows in side_tables(scope, side).items():
+    made = side_tables(scope, side, regions=regions, every_name=every_name)
+    for name, rows in made.items():
         warehouse.run(create(temporary(side_table(side, name)), rows, temp=True))
     scope.pairs(side).load_means(warehouse, side_table(side, "item_mean"))
 
 
-def side_tables(scope: Scope, side: str) -> dict[str, exp.Query]:
-    """Name of each table of a side -> its rows; each reads tables before it."""
+def side_tables(
+    scope: Scope, side: str, *, regions: bool = True, every_name: bool = True
+) -> dict[str, exp.Query]:
+    """Name of each table of a side -> its rows, as of ``load_cases``; each reads tables before."""
     signals = scope.signals
     told = {
-        "drug": _terms(scope, side, "drug", signals.drug_table, signals.drug),
-        "reaction": _terms(scope, side, "reaction", signals.reaction_table, signals.reaction),
+        name: _terms(scope, side, name, *place, every_name=every_name)
+        for name, place in {
+            "drug": (signals.drug_table, signals.drug),
+            "reaction": (signals.reaction_table, signals.reaction),
+        }.items()
     }
+    boxes = _boxes(scope, side)
     return {
         "case": _cases(scope, side),
-        "box": _boxes(scope, side),
+        "box": boxes if regions else exp.select("b.*").from_(boxes.subquery("b")).limit(0),
         **scope.pairs(side).held(told, scope.roles),
     }
 
@@ -498,7 +509,9 @@ def _nodes(tree: Hierarchy) -> exp.Values:
     return exp.Values(expressions=rows, alias=alias)
 
 
-def _terms(scope: Scope, side: str, name: str, source: str, value: str) -> exp.Query:
+def _terms(
+    scope: Scope, side: str, name: str, source: str, value: str, *, every_name: bool = True
+) -> exp.Query:
     """Distinct (case, key of a term); of drugs, those in a role that counts."""
     dataset, signals = scope.dataset, scope.signals
     term = _term(scope, side, source, value)
@@ -516,13 +529,16 @@ def _terms(scope: Scope, side: str, name: str, source: str, value: str) -> exp.Q
     if name == "drug" and signals.role and scope.roles:
         role = normalized(column(signals.role, "t"))
         rows = rows.where(role.isin(*map(exp.Literal.string, scope.roles)))
+    level = scope.level(source, value)
+    if not every_name and level is None:
+        wanted = exp.select(column(name, "w")).from_(temporary(PAIR, alias="w"))
+        rows = rows.where(term.copy().isin(query=wanted))
     terms = (
         exp.select(column("case_id", "u"), column(name, "u"))
         .distinct()
         .from_(rows.subquery("u"))
         .where(column(name, "u").is_(exp.null()).not_())
     )
-    level = scope.level(source, value)
     if level is None:
         return terms
     named = exp.select(column("case_id", "d"), column("name", "l").as_(name)).distinct()

@@ -23,6 +23,7 @@ from srsql.engine.signals.cases import (
     load_wanted,
     side_table,
 )
+from srsql.engine.signals.priors import NUMBERS, Priors
 from srsql.engine.signals.results import (
     Bias,
     Measures,
@@ -83,6 +84,7 @@ class Run:
     ) -> None:
         self.warehouse, self.scope, self.sides = warehouse, scope, sides
         self.counting, self.missing, self.suppressed = counting, counting.missing, suppressed
+        self._priors = Priors(warehouse, scope, counting)
         self.masked = 0
         """Released cases that were left out for a dominant drug or reaction."""
         self.priors: list[Shrinkage] = []
@@ -91,14 +93,16 @@ class Run:
 
     def rules(self, rules: Sequence[Rule]) -> tuple[Signal, ...]:
         """Each rule; those under one condition together."""
-        self.load()
         wanted: dict[Condition, list[int]] = {}
         for number, rule in enumerate(rules):
             wanted.setdefault(rule.condition, []).append(number)
+        self._load_wanted(rules, range(len(rules)))
+        self.load(
+            regions=self._asks(*wanted), every_name=not all(self._priors_kept(c) for c in wanted)
+        )
         found: dict[int, Signal] = {}
         for condition, numbers in wanted.items():
-            pairs = [(rules[number].drug, rules[number].reaction) for number in numbers]
-            load_wanted(self.warehouse, self.scope, numbers, pairs)
+            self._load_wanted(rules, numbers)
             known = {}
             if self.missing == "spread" and condition != Condition():
                 known = self._wanted(rules, condition, "exclude")
@@ -110,6 +114,33 @@ class Run:
                     )
                 found[number] = signal
         return tuple(found[number] for number in range(len(rules)))
+
+    def _load_wanted(self, rules: Sequence[Rule], numbers: Sequence[int]) -> None:
+        pairs = [(rules[number].drug, rules[number].reaction) for number in numbers]
+        load_wanted(self.warehouse, self.scope, numbers, pairs)
+
+    def _asks(self, *conditions: Condition) -> bool:
+        """Whether anything is asked of the quasi-identifiers of a case."""
+        return bool(self.counting.strata) or any(each != Condition() for each in conditions)
+
+    def _priors_kept(self, condition: Condition) -> bool:
+        """Whether the rows of other pairs have nothing to say of these."""
+        counting = self.counting
+        named = (counting.without_drug, counting.without_reaction)
+        if (
+            counting.strata
+            or counting.without_indications
+            or any(each is not None for each in named)
+        ):
+            return False
+        return all(
+            self.scope.pairs(side).by_name
+            and (
+                not installed("scipy")
+                or self._priors.kept(condition, self.missing, side, self.scope.pairs(side).prior[0])
+            )
+            for side in self.sides
+        )
 
     def _wanted(
         self, rules: Sequence[Rule], condition: Condition, missing: Missing
@@ -130,7 +161,7 @@ class Run:
     def all_pairs(self, asked: Sifted) -> tuple[Sequence[Signal], tuple[Quantiles, ...]]:
         """Every pair of surely enough original cases; of released ones, of possibly enough."""
         condition = asked.condition
-        self.load()
+        self.load(regions=self._asks(condition))
         self.weigh(condition, self.missing, fit=True)
         side = self.sides[0]
         (name, tables), enough = self.scope.pairs(side).every(
@@ -163,10 +194,10 @@ class Run:
         quantiles = self.warehouse.rows(query(_TABLES, "bias_quantiles"))
         return found, tuple(Quantiles(*row) for row in quantiles)
 
-    def load(self) -> None:
-        """The cases of each side, without those that are left out."""
+    def load(self, *, regions: bool = True, every_name: bool = True) -> None:
+        """The cases of each side, without those that are left out; see ``load_cases``."""
         for side in self.sides:
-            load_cases(self.warehouse, self.scope, side)
+            load_cases(self.warehouse, self.scope, side, regions=regions, every_name=every_name)
             self.masked = leave_out(self.warehouse, self.scope, side, self.counting)
 
     def weigh(self, condition: Condition, missing: Missing, *, fit: bool) -> None:
@@ -184,10 +215,17 @@ class Run:
             pairs = self.scope.pairs(side)
             self._run_each(side, pairs.weighed)
             if fit and installed("scipy"):
-                name, tables = pairs.prior
-                statement = self.of_side(name, side, *tables)
-                self.prior[side] = Shrinkage(condition, side, *self.warehouse.rows(statement)[0])
+                self.prior[side] = self._prior(condition, missing, side, pairs.prior)
                 self.priors.append(self.prior[side])
+
+    def _prior(
+        self, condition: Condition, missing: Missing, side: str, statement: Statement
+    ) -> Shrinkage:
+        name, tables = statement
+        counted = self.of_side(name, side, *tables)
+        return self._priors.of(
+            condition, missing, side, name, lambda: self.warehouse.rows(counted)[0]
+        )
 
     def _restricted(self, asked: Sequence[Interval], missing: Missing) -> dict[str, Any]:
         """The conditions as parameters of a statement."""
@@ -229,9 +267,8 @@ class Run:
             prior = Shrinkage(condition, side, 0, *(None,) * 5)
             pairs = self.scope.pairs(side)
             if installed("scipy"):
-                name, tables = pairs.stratum_prior
-                row = self.warehouse.rows(self.of_side(name, side, *tables))[0]
-                prior = replace(Shrinkage(condition, side, *row), strata=self.counting.strata)
+                prior = self._prior(condition, missing, side, pairs.stratum_prior)
+                prior = replace(prior, strata=self.counting.strata)
                 self.priors.append(prior)
             name, tables = pairs.stratified
             statement = self.of_side(name, side, "stratified", *tables)
@@ -239,8 +276,7 @@ class Run:
 
     def shown(self, side: str, prior: Shrinkage) -> dict[str, Any]:
         """The prior, and what released rows may not show, as parameters of a statement."""
-        fitted = ("alpha1", "beta1", "alpha2", "beta2", "p")
-        return {name: getattr(prior, name) for name in fitted} | self.hidden(side).parameters()
+        return {name: getattr(prior, name) for name in NUMBERS} | self.hidden(side).parameters()
 
     def hidden(self, side: str) -> Suppressed:
         """What rows of a side may not show; originals show everything."""

@@ -7,7 +7,6 @@ writes to it.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
@@ -28,10 +27,9 @@ from srsql.engine.errors import (
     printable,
     storage_fault,
 )
-from srsql.engine.store.scratch import name_new, private_file, private_folder, put_beside
+from srsql.engine.store.scratch import name_new, private_file, private_folder
 from srsql.engine.store.statements import literal
-from srsql.schemas.outside import json_of, need_plain, read_text
-from srsql.udfs.caches import cache_folder
+from srsql.schemas.outside import need_plain
 
 ALIAS = "srsql_warehouse"
 OWN: Mapping[str, Any] = {
@@ -212,62 +210,6 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-_LOOKED_AT, _KEPT = "looked_at.json", 100
-"""Where it is kept which files were looked at, and of how many."""
-State = tuple[tuple[int, ...] | None, ...]
-"""Of a database and its log: which files they are, how large, and when they were changed."""
-
-
-def state(path: Path) -> State:
-    """What tells whether another one, or another process, has written a file since."""
-
-    def told(each: Path) -> tuple[int, ...] | None:
-        try:
-            found = os.stat(each)
-        except OSError:
-            return None
-        if each != path and not found.st_size:  # an empty log says nothing
-            return None
-        return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-
-    return told(path), told(_log(path))
-
-
-def was_looked_at(path: Path, made_by: str) -> bool:
-    """Whether a process of this account found a file to hold what is ours, and nobody wrote it
-    since.
-
-    Args:
-        path: without links.
-        made_by: what the definitions were compared with.
-    """
-    kept = _looked_at().get(str(path))
-    return kept == [made_by, [each and list(each) for each in state(path)]]
-
-
-def keep_looked_at(path: Path, made_by: str, found: State) -> None:
-    """Say that a file holds what is ours, as it is.
-
-    Not of one that was written within two seconds: a clock may not tell two writes apart.
-    """
-    folder = cache_folder("definitions")
-    fresh = time.time_ns() - 2 * 10**9
-    if folder is None or any(each is not None and max(each[-2:]) > fresh for each in found):
-        return
-    others = {name: told for name, told in _looked_at().items() if name != str(path)}
-    kept = dict([*others.items(), (str(path), [made_by, found])][-_KEPT:])
-    with suppress(OSError), put_beside(folder / _LOOKED_AT) as beside:
-        beside.write_text(json.dumps(kept), encoding="utf-8")
-
-
-def _looked_at() -> dict[str, Any]:
-    folder = cache_folder("definitions")
-    if folder is not None:
-        with suppress(OSError, ValueError):
-            return dict(json_of(read_text(folder / _LOOKED_AT, encoding="utf-8")))
-    return {}
-
-
 def commit(con: duckdb.DuckDBPyConnection) -> None:
     """Commit the transaction of a connection."""
     con.execute("COMMIT")
@@ -316,7 +258,7 @@ def private_log(path: Path) -> None:
     Raises:
         WarehouseError: it cannot be written.
     """
-    log = _log(path)
+    log = log_of(path)
     try:
         if not private_file(log, like=path):  # DuckDB may have made it anew since
             with suppress(PermissionError):
@@ -328,12 +270,13 @@ def private_log(path: Path) -> None:
 def drop_empty_log(path: Path) -> None:
     """Remove the log to which nothing was written, while nobody else can have the file open."""
     with suppress(OSError):
-        log = _log(path)
+        log = log_of(path)
         if not log.stat().st_size:
             log.unlink()
 
 
-def _log(path: Path) -> Path:
+def log_of(path: Path) -> Path:
+    """Where DuckDB writes what is not in a database yet."""
     real = Path(os.path.realpath(path))
     return real.with_name(f"{real.name}.wal")
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import duckdb
 
 from srsql.engine.errors import Fault, WarehouseError, one_line, storage_fault
-from srsql.engine.store import database_file
+from srsql.engine.store import database_file, unchanged
 from srsql.engine.store.database_file import ALIAS, NOW, Limits, Wait, attach
 from srsql.engine.store.definitions import (
     ATTACHED,
@@ -53,8 +53,10 @@ _BATCH = 5_000
 KEPT_FOR_BLOCKS = "25%"
 """Of DuckDB's memory, where nobody limits it: what blocks take it keeps for other blocks, since
 memory that is new costs the system more time than a block is worked on."""
-_known: dict[Path, database_file.State] = {}
+_known: dict[Path, unchanged.State] = {}
 """Files that this process has looked at, or has written last, as they were then."""
+_OURS = "definitions"
+"""Where it is kept that a file holds the definitions of this version."""
 _READ_ONLY = "attached in read-only mode"
 """What DuckDB says of a change of a database that is attached for reading."""
 LONG_LOG = 128 << 20
@@ -129,9 +131,9 @@ class Warehouse:
                 self._con.execute(f"SET {name} = ?", [value])
             self.database = current_database(self._con)
             real = self._real
-            known = self.path is not None and _known.get(real) == database_file.state(real)
+            known = self.path is not None and _known.get(real) == unchanged.state(real)
             kept = read_only and whole and self.path is not None and not known
-            known = known or (kept and database_file.was_looked_at(real, definitions()))
+            known = known or (kept and unchanged.found_of(real, _OURS) == definitions())
             with self._told("damaged", "no_room"):
                 install_in(
                     self._con,
@@ -146,9 +148,9 @@ class Warehouse:
                 self._need_own_views()
             self._looked_at = whole
             if read_only and whole and self.path is not None:
-                _known[real] = database_file.state(real)
-                if not known and self.lake is None and not self.is_public:
-                    database_file.keep_looked_at(real, definitions(), _known[real])
+                _known[real] = unchanged.state(real)
+                if not known:
+                    self.keep(_OURS, definitions())
         except BaseException:
             self.close(failed=True)
             raise
@@ -188,6 +190,27 @@ class Warehouse:
     @property
     def _real(self) -> Path:
         return Path(os.path.realpath(self.path or ""))
+
+    def kept(self, name: str) -> Any:
+        """What ``keep`` kept of the file, which nobody wrote since; None: nothing."""
+        return unchanged.found_of(self._real, name) if self._keeps else None
+
+    def keep(self, name: str, value: Any) -> None:
+        """Keep for other processes of this account what was found of the file, until it is written.
+
+        Only of a file that is opened for reading, so that nobody writes it meanwhile, and that
+        holds all that a question reads.
+
+        Args:
+            name: of what was found.
+            value: what JSON can hold.
+        """
+        if self._keeps:
+            unchanged.keep(self._real, name, value, unchanged.state(self._real))
+
+    @property
+    def _keeps(self) -> bool:
+        return bool(self.path and self.read_only and self.lake is None and not self.is_public)
 
     def _need_own_views(self) -> None:
         """Refuse a file whose views over rows read what is no table of ours, and no file of its
@@ -366,7 +389,7 @@ class Warehouse:
                 database_file.drop_empty_log(self.path)
         self._con.close()
         if self.path is not None and self._looked_at and not self.read_only:
-            _known[self._real] = database_file.state(self._real)
+            _known[self._real] = unchanged.state(self._real)
         if self._folder is not None:
             self._folder.remove()
 

@@ -19,8 +19,8 @@ import srsql as package
 from srsql import Engine
 from srsql.engine.errors import DamagedError, OutdatedError
 from srsql.engine.steward.backup import rebuild
-from srsql.engine.store import database_file, guard, warehouse
 from srsql.engine.store import definitions as made_here
+from srsql.engine.store import guard, unchanged, warehouse
 from srsql.engine.store.comments import PUBLIC
 from srsql.engine.store.definitions import definitions, described
 from srsql.engine.store.statements import statements
@@ -118,7 +118,7 @@ def test_a_file_that_was_looked_at_is_known_to_other_processes_until_it_is_writt
 
     assert [opened() for _ in range(2)] == [1, 1]  # just made: a clock may not tell two writes
     later = time.time_ns() + 10**10
-    monkeypatch.setattr(database_file.time, "time_ns", lambda: later)
+    monkeypatch.setattr(unchanged.time, "time_ns", lambda: later)
     assert [opened() for _ in range(3)] == [1, 0, 0]
     os.utime(db)
     assert [opened() for _ in range(2)] == [1, 0]

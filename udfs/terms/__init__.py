@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from srsql.udfs.columns import (
     Ints,
     by_first,
+    column_of,
     fields,
     flat,
     lists,
@@ -332,7 +333,7 @@ def generalize(
             place, _index(flat(row[1]), term), flat(row[2]), row[3].as_py(), row[4].as_py()
         )
         node = np.searchsorted(np.unique(least[least >= 0]), least) + 1
-        results.append(pa.array(node, pa.int32(), mask=least < 0))
+        results.append(column_of(node, pa.int32(), least >= 0))
     return pa.array([result.to_pylist() for result in results], pa.list_(pa.int32()))
 
 
