@@ -49,7 +49,7 @@ def need_regions(
     from srsql.engine.store.statements import query
 
     need_cases(warehouse, dataset, series, error)
-    if not dataset.rows:
+    if not (dataset.rows or dataset.counted):
         raise error(TERMS_ALONE.format(series=series))
     asked = {"dataset": dataset.name, "series": series, "quarter": quarter}
     for period, why in warehouse.rows(query("warehouse/public_file", "not_audited"), asked):

@@ -21,6 +21,7 @@ from srsql.engine.catalog.layout import (
     SHAPES,
     SOURCE,
     Built,
+    count_columns,
     derived,
     key_columns,
     raw_table,
@@ -94,7 +95,8 @@ def check_lineage(
 
 
 def _allowed(dataset: Dataset, name: str) -> set[Source]:
-    terms = COUNTS | {table: shown for shape in SHAPES.values() for table, shown in shape.items()}
+    terms = count_columns(dataset) if dataset.counted else dict(COUNTS)
+    terms |= {table: shown for shape in SHAPES.values() for table, shown in shape.items()}
     if name in terms and all(name != source.name for source in dataset.tables):
         # composed of terms alone; clusters within QID-groups show their region
         own = {(source_of(name), shown) for shown in terms[name]}

@@ -287,6 +287,11 @@ class _Reader(Telling[_Asked]):
 
     def by_counts(self) -> _Asked:
         """A question over regions: items are told as counts."""
+        if not self.dataset.rows:
+            raise QueryError(
+                "no row of a case is released, but counts: read region_count, case_count, "
+                "item_count and pair_count of the release, or ask 'srsql signals'"
+            )
         try:
             return self.by_rows()
         except QueryError as error:

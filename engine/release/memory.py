@@ -217,7 +217,7 @@ def _parameters(request: Request, asked: Mapping[str, Any]) -> Iterator[SeriesPa
                 asked_for = SeriesParameter(keyword, DISASSOCIATE)
                 yield from request.model.shape.of_cases([asked_for], [])
             elif request.tables is not None:
-                yield SeriesParameter(keyword, TABLES)
+                yield from request.model.shape.of_cases([SeriesParameter(keyword, TABLES)], [])
         else:
             owners = (request.terms, request.tables, request, request.model)
             owner = next(o for o in owners if o is not None and keyword in declared(type(o)))

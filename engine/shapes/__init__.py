@@ -20,6 +20,7 @@ from srsql.engine.shapes.counts import Counts
 from srsql.engine.shapes.drawn_values import DrawnValues
 from srsql.engine.shapes.foreign import Foreign
 from srsql.engine.shapes.lattice_rows import LatticeRows
+from srsql.engine.shapes.region_counts import RegionCounts
 from srsql.engine.shapes.region_sets import RegionSets
 from srsql.engine.shapes.regions import Regions, Shape, Telling
 from srsql.engine.store.statements import query
@@ -27,7 +28,8 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 __all__ = [
-    "Chunks", "Clusters", "Counts", "DrawnValues", "Foreign", "LatticeRows", "Regions", "Shape",
+    "Chunks", "Clusters", "Counts", "DrawnValues", "Foreign", "LatticeRows", "RegionCounts",
+    "Regions", "Shape",
     "Telling", "asked_shape", "catalog_shape", "need_cases", "release_shape", "series_dataset",
     "series_shape", "shape_of",
 ]  # fmt: skip
@@ -42,7 +44,7 @@ def shape_of(visible_dataset: Dataset) -> Shape:
     if visible_dataset.cluster_columns:
         return Clusters()
     if visible_dataset.counted:
-        return Counts()
+        return Counts() if visible_dataset.rows else RegionCounts()
     if not visible_dataset.rows:
         return Chunks()
     return RegionSets() if visible_dataset.qid_set else Regions()
@@ -57,7 +59,7 @@ def asked_shape(shape: Shape, *, taken_apart: bool, counted: bool = False) -> Sh
         counted: counts are to tell their items.
     """
     if counted:
-        return Counts()
+        return shape.of_cases(Counts(), shape)
     return Clusters() if taken_apart and shape.shows_cases else shape
 
 
@@ -107,8 +109,9 @@ def _made(warehouse: Warehouse, release_id: int) -> Shape | None:
         return Foreign()
     if over_lattice(warehouse, release_id):
         return LatticeRows()
-    if warehouse.value(query("terms/count_tables", "release_counts"), asked):
-        return Counts()
+    ((counts, rows),) = warehouse.rows(query("terms/count_tables", "release_counts"), asked)
+    if counts:
+        return Counts() if rows else RegionCounts()
     return DrawnValues() if perturbs else None
 
 
@@ -118,8 +121,9 @@ def series_dataset(warehouse: Warehouse, dataset: Dataset, series: str) -> Datas
     dataset = with_shown_columns(warehouse, dataset, series)
     dataset = as_newest(warehouse, dataset, series)
     names = {"dataset": dataset.name, "series": series}
-    if warehouse.value(query("terms/count_tables", "series_counts"), names):
-        return dataset.with_counts()
+    ((counts, rows),) = warehouse.rows(query("terms/count_tables", "series_counts"), names)
+    if counts:
+        return dataset.with_counts(rows=rows)
     found = warehouse.rows(
         query("warehouse/releases", "series_disassociated"),
         {"dataset": dataset.name, "series": series},

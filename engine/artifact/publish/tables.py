@@ -207,8 +207,7 @@ def prove(
     ]
     built += [
         Built(name, f"release_{release.release_id}_{name}", query)
-        for name, query in count_queries().items()
-        if dataset.counted
+        for name, query in (count_queries(dataset) if dataset.counted else {}).items()
     ]
     check_lineage(warehouse, dataset, release.schema, built)
     for plan in plans:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from srsql.engine.errors import LinkableError
+from srsql.engine.release.features.late import TOPIC as LATE_TOPIC
 from srsql.engine.release.request import Request
 from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
 from srsql.engine.store.statements import query
@@ -18,6 +19,13 @@ def count_items(request: Request, made: Made) -> Tables:
     warehouse.run(query(TOPIC, "told_thresholds"), own)
     made.built += build_counts(current)
     return handed_on(COUNTED.writes)
+
+
+def leave_counted_out(request: Request, made: Made) -> Tables:
+    """Withhold the cases that an earlier release counts: each is counted once (rule R6)."""
+    made.current.warehouse.run(query(TOPIC, "counted_before"))
+    made.current.warehouse.run(query(LATE_TOPIC, "leave_late"))
+    return {}
 
 
 def need_new_units(request: Request, made: Made) -> Tables:
@@ -39,13 +47,20 @@ def need_new_units(request: Request, made: Made) -> Tables:
     return {}
 
 
+COUNTED_BEFORE = Stage(
+    "history",
+    "Where counts alone are released, cases that an earlier release counts are left out.",
+    leave_counted_out,
+    reads="profile role withheld",
+    applies=lambda request: request.shape.counts_items,
+)
 COUNTED = Stage(
     "counts",
     "Cases that no earlier release has are counted by stratum, item and pair of items.",
     count_items,
-    reads="case_report identity item_theta public_region role",
+    reads="case_report grouped identity item_theta public_region role",
     writes="counted_item counted_kind counted_unit count_stratum held_item pub_case_count "
-    "pub_item_count pub_pair_count pub_stratum told_count unit_item",
+    "pub_item_count pub_pair_count pub_region_count pub_stratum told_count unit_item",
     applies=lambda request: request.tables is not None,
 )
 NEW_UNITS = Stage(
