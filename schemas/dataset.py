@@ -327,9 +327,14 @@ class Dataset(Strict):
     def told_derived(self) -> tuple[Derived, ...]:
         """The derived columns that a release shows: as a region, or as they are."""
         shown = {name for table, name in self.published if table == self.report_table}
-        if self.rows:
+        if self.regions:
             shown |= {qid.column for qid in self.qid}
         return tuple(each for each in self.derived if each.name in shown)
+
+    @property
+    def regions(self) -> bool:
+        """Whether a release shows regions: of its rows, or of what is counted."""
+        return self.rows or self.counted
 
     @property
     def signal_rows(self) -> bool:
