@@ -239,7 +239,7 @@ COUNTS: dict[str, tuple[str, ...]] = {
 def count_columns(dataset: Dataset) -> dict[str, tuple[str, ...]]:
     """The same with the cases of each region, where a release has no rows of cases."""
     regions = {REGION_COUNT: (*region_columns(dataset), CASES)}
-    return COUNTS if dataset.rows else regions | COUNTS
+    return ({} if dataset.rows else regions) | COUNTS
 
 
 def source_of(name: str) -> str:

@@ -43,12 +43,10 @@ def check_count_rows(evidence: Evidence) -> list[Measure]:
     release = evidence.release
     warehouse, dataset, schema = release.warehouse, release.dataset, release.schema
     views = {name for (name,) in warehouse.rows(query(TOPIC, "views"), {"schema": schema})}
-    own, shown = REGION_COUNT, {*region_columns(dataset), "cases"}
+    region = {*region_columns(dataset)}
+    own, shown = REGION_COUNT, region | {"cases"}
     if evidence.facts.case_rows:
-        own, shown = (
-            dataset.report_table,
-            {*dataset.id_columns, "quarter", *region_columns(dataset)},
-        )
+        own, shown = dataset.report_table, region | {*dataset.id_columns, "quarter"}
     rows, columns = {own, "manifest", *COUNTS}, set(warehouse.columns(schema, own))
     wrong = len(views ^ rows) + len(columns ^ shown)
     for name in views & COUNTS.keys():

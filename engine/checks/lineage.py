@@ -13,7 +13,6 @@ from sqlglot.errors import SqlglotError
 from sqlglot.lineage import Node, lineage
 
 from srsql.engine.catalog.layout import (
-    COUNTS,
     IDENTITY,
     REGION,
     ROWS,
@@ -95,7 +94,7 @@ def check_lineage(
 
 
 def _allowed(dataset: Dataset, name: str) -> set[Source]:
-    terms = count_columns(dataset) if dataset.counted else dict(COUNTS)
+    terms = count_columns(dataset)
     terms |= {table: shown for shape in SHAPES.values() for table, shown in shape.items()}
     if name in terms and all(name != source.name for source in dataset.tables):
         # composed of terms alone; clusters within QID-groups show their region

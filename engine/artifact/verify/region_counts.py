@@ -6,6 +6,8 @@ looked at in that number; that no case is in an earlier release, nothing in an a
 
 from __future__ import annotations
 
+from typing import Any
+
 import duckdb
 from sqlglot import exp
 
@@ -58,6 +60,10 @@ def region_count_check(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> Ch
             faults.append(f"region {words} is there twice")
         seen.add(tuple(region))
         total += cases or 0
+    if found != sorted(found, key=_place):
+        faults.append(
+            "rows are not in the order of their columns, so that their order may tell more"
+        )
     counts = manifest.counts
     if not counts.released_cases == counts.released_reports == total:
         faults.append(
@@ -67,3 +73,8 @@ def region_count_check(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> Ch
     if manifest.parameters.get("k_effective") != manifest.k:
         faults.append(f"k_effective is not k, {manifest.k}, which groups without items keep")
     return Check(NAME, faults, len(found))
+
+
+def _place(row: tuple[Any, ...]) -> list[tuple[bool, Any]]:
+    """Where a row stands: texts by their bytes, what is missing last."""
+    return [(v is None, v.encode() if isinstance(v, str) else v or 0) for v in row]
