@@ -35,7 +35,7 @@ OF_RELEASE = (
     "attribute", "case_flag", "defended_attack", "claim", "ss_rule", "measure",
     "external_knowledge", "perturbation", "perturbed", "disassociated",
     "utility_constraint", "lattice", "lattice_node", "verdict", "verdict_group",
-    "person_count", "counted_person", "release_key", "release",
+    "person_count", "counted_person", "foreign_count", "release_key", "release",
 )  # fmt: skip
 """Tables of the catalog that have rows of a release, in which order they go with a draft."""
 COPIED_WHOLE = (

@@ -12,13 +12,13 @@ from srsql.engine.catalog.releases import (
     series_over_lattice,
     with_shown_columns,
 )
-from srsql.engine.catalog.series import IMPORTED, find_series
+from srsql.engine.catalog.series import FOREIGN, IMPORTED, find_series
 from srsql.engine.errors import SrsqlError
 from srsql.engine.shapes.chunks import Chunks
 from srsql.engine.shapes.clusters import Clusters
 from srsql.engine.shapes.counts import Counts
 from srsql.engine.shapes.drawn_values import DrawnValues
-from srsql.engine.shapes.foreign import Foreign
+from srsql.engine.shapes.foreign import Foreign, ForeignCounts
 from srsql.engine.shapes.lattice_rows import LatticeRows
 from srsql.engine.shapes.region_counts import RegionCounts
 from srsql.engine.shapes.region_sets import RegionSets
@@ -66,8 +66,8 @@ def asked_shape(shape: Shape, *, taken_apart: bool, counted: bool = False) -> Sh
 def series_shape(warehouse: Warehouse, visible_dataset: Dataset, series: str) -> Shape:
     """The shape of the releases of a series, with the tables of which it has rows."""
     found = find_series(warehouse, visible_dataset, series)
-    if found is not None and found.family == IMPORTED:
-        return Foreign()
+    if found is not None and found.family in FOREIGN:
+        return Foreign() if found.family == IMPORTED else ForeignCounts()
     if series_over_lattice(warehouse, visible_dataset.name, series):
         return LatticeRows()
     return shape_of(visible_dataset)

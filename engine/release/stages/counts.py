@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from srsql.engine.audit.count_differences import count_differences
 from srsql.engine.errors import LinkableError
 from srsql.engine.release.features.late import TOPIC as LATE_TOPIC
 from srsql.engine.release.request import Request
@@ -42,6 +43,20 @@ def need_new_units(request: Request, made: Made) -> Tables:
         raise LinkableError(
             f"{cases:,} cases of {current.quarter} are counted in the tables of {quarter} in "
             f"series {series!r}: two tables of the same cases are subtracted from each other, give "
+            "--allow-linkable if both are to be out"
+        )
+    differ = count_differences(
+        current.warehouse,
+        current.visible_dataset,
+        quarter=current.quarter,
+        release_id=current.release_id,
+        k=request.tables.k if request.tables else None,
+    )
+    if differ and not request.allow_linkable:
+        first = differ[0]
+        raise LinkableError(
+            f"{first.found:,} counts of {current.quarter} differ from those of {first.one} by "
+            f"fewer than k cases ({first.example}): whoever has both subtracts them, give "
             "--allow-linkable if both are to be out"
         )
     return {}
