@@ -169,16 +169,21 @@ def all_measures(
         release_id: its number in the catalog.
         medical: what diseases say of a patient; None: the table that ships.
     """
+    from srsql.engine.catalog.series import IMPORTED_COUNTS, find_series
     from srsql.engine.checks import catalog_facts
     from srsql.engine.checks.registry import judged
     from srsql.engine.checks.series import measure_series
+    from srsql.engine.errors import QueryError
     from srsql.engine.risk.group_questions import answer_errors, group_answers
     from srsql.engine.risk.linkability import measure_linkability
     from srsql.engine.risk.linkage import measure_linkage, read_medical, shipped_medical
     from srsql.engine.risk.metrics import measure, measure_terms
     from srsql.engine.risk.singling_out import measure_singling_out
-    from srsql.engine.shapes import series_dataset
+    from srsql.engine.shapes import need_cases, series_dataset
 
+    found = find_series(warehouse, dataset, series)
+    if found is not None and found.family == IMPORTED_COUNTS:
+        need_cases(warehouse, dataset, series, QueryError)
     known = read_medical(dataset, Path(medical)) if medical else shipped_medical(dataset)
     facts = catalog_facts(warehouse, release_id)
     metrics = judged(facts, measure(warehouse, release_id))
