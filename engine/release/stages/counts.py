@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from srsql.engine.audit.count_differences import count_differences
 from srsql.engine.errors import LinkableError
-from srsql.engine.release.features.late import TOPIC as LATE_TOPIC
 from srsql.engine.release.request import Request
 from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
 from srsql.engine.store.statements import query
@@ -20,13 +19,6 @@ def count_items(request: Request, made: Made) -> Tables:
     warehouse.run(query(TOPIC, "told_thresholds"), own)
     made.built += build_counts(current)
     return handed_on(COUNTED.writes)
-
-
-def leave_counted_out(request: Request, made: Made) -> Tables:
-    """Withhold the cases that an earlier release counts: each is counted once (rule R6)."""
-    made.current.warehouse.run(query(TOPIC, "counted_before"))
-    made.current.warehouse.run(query(LATE_TOPIC, "leave_late"))
-    return {}
 
 
 def need_new_units(request: Request, made: Made) -> Tables:
@@ -62,13 +54,6 @@ def need_new_units(request: Request, made: Made) -> Tables:
     return {}
 
 
-COUNTED_BEFORE = Stage(
-    "history",
-    "Where counts alone are released, cases that an earlier release counts are left out.",
-    leave_counted_out,
-    reads="profile role withheld",
-    applies=lambda request: request.shape.counts_items,
-)
 COUNTED = Stage(
     "counts",
     "Cases that no earlier release has are counted by stratum, item and pair of items.",

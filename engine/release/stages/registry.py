@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from srsql.engine.release.stages.cases import (
     CASES,
+    COUNTED_BEFORE,
     FEASIBLE,
     HISTORY,
     ITEMS_APART,
@@ -15,7 +16,7 @@ from srsql.engine.release.stages.cases import (
     LOSABLE,
     THRESHOLDS,
 )
-from srsql.engine.release.stages.counts import COUNTED, COUNTED_BEFORE, NEW_UNITS
+from srsql.engine.release.stages.counts import COUNTED, NEW_UNITS
 from srsql.engine.release.stages.grouping import CLUSTER_NEEDED, GROUP_NEEDED, GROUPING, RESTS
 from srsql.engine.release.stages.proofs import AUDIT, CHECKS, LINKS, METRICS, SHOWN, SINGLED_OUT
 from srsql.engine.release.stages.published import VIEWS
