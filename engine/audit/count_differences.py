@@ -110,7 +110,7 @@ def count_differences(
         wanted = [r for r in several if series in (None, r[2]) and release_id in (None, r[0])]
         if not wanted or len(several) < 2:
             continue
-        loaded = {row[0]: _load(warehouse, dataset, *row) for row in several}
+        loaded = {row[0]: _load(warehouse, dataset, row) for row in several}
         for one, other in combinations(several, 2):
             if one in wanted or other in wanted:
                 pair = loaded[one[0]], loaded[other[0]]
@@ -122,11 +122,9 @@ def count_differences(
     return found
 
 
-def _load(
-    warehouse: Warehouse, dataset: Dataset, release_id: int, quarter: str, series: str,
-    k: int | None, is_foreign: bool, version: int,
-) -> CountTable:  # fmt: skip
-    """A table, whose terms are compared by their keys of a version."""
+def _load(warehouse: Warehouse, dataset: Dataset, row: Sequence[Any]) -> CountTable:
+    """A table by its row in the catalog, whose terms are compared by their keys of its version."""
+    release_id, quarter, series, k, is_foreign, version = row
     sums: Mapping[Key, Mapping[Place, int]]
     if is_foreign:
         cells = sums = _foreign(warehouse, dataset, release_id, version)
