@@ -143,6 +143,7 @@ def _own(
         return warehouse.rows(f"SELECT t.* FROM {dotted(STORE, store_of(release_id, name))} AS t")
 
     places, paths = _strata(rows(STRATUM))
+    listed: list[tuple[tuple[tuple[str, str | None], ...], str, int]]
     listed = [((), stratum, cases) for stratum, cases in rows(CASE_COUNT)]
     listed += [(((a, t),), stratum, n) for stratum, a, t, n in rows(ITEM_COUNT)]
     listed += [(((a, t), (o, u)), stratum, n) for stratum, a, t, o, u, n in rows(PAIR_COUNT)]
@@ -306,9 +307,11 @@ def _meets(wide: Asked, narrow: Asked) -> bool:
         return all(_apart(value, gone) for value in narrow[1] for gone in wide[1])
     if narrow[0] == "out":
         return False
+    one: str | Ends
+    other: str | Ends
     (one,), (other,) = wide[1], narrow[1]
     if isinstance(one, str) or isinstance(other, str):
-        return one == other
+        return bool(one == other)
     below = one[0] is None or (other[0] is not None and one[0] <= other[0])
     above = one[1] is None or (other[1] is not None and other[1] <= one[1])
     return below and above
