@@ -346,7 +346,7 @@ def test_commands_work_or_refuse_by_name(released: Engine, tmp_path: Path) -> No
     for words, call in refused.items():
         with pytest.raises(SrsqlError, match=words):
             call()
-    assert "region_count" not in released.artifact.report(Q1).html
+    assert "check_region_counts" in released.artifact.report(Q1).html
 
 
 def test_a_second_table_of_counted_cases_needs_a_yes(released: Engine) -> None:
