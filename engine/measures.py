@@ -197,8 +197,10 @@ SOME_NODES = Applicability(
     "generalized terms, unless all are suppressed",
     lambda facts: facts.term_format == "nodes" and facts.generalized_terms,
 )
-COUNT_TABLES = Applicability(
-    "rows of cases whose items counts tell", lambda facts: facts.table_k is not None
+COUNT_TABLES = Applicability("what tells items as counts", lambda facts: facts.table_k is not None)
+REGION_COUNTS = Applicability(
+    "what tells items as counts, without rows of cases",
+    lambda facts: facts.table_k is not None and not facts.case_rows,
 )
 STAYING = Applicability(
     "rows of cases of a model that withstands persistence",

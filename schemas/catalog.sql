@@ -246,6 +246,15 @@ CREATE TABLE IF NOT EXISTS srsql.person_count (
     at_least DOUBLE NOT NULL
 );
 
+-- A foreign table of counts: a value for each of its columns of items (NULL: any) and of strata
+-- (NULL: all), which the manifest names, and how many cases have them.
+CREATE TABLE IF NOT EXISTS srsql.foreign_count (
+    release_id INTEGER NOT NULL,
+    items VARCHAR [] NOT NULL,
+    strata VARCHAR [] NOT NULL,
+    cases BIGINT NOT NULL
+);
+
 -- Which cases it took for one person, those of other periods included; other cases are a person
 -- each.
 CREATE TABLE IF NOT EXISTS srsql.counted_person (

@@ -235,11 +235,11 @@ class Dataset(Strict):
             }
         )
 
-    def with_counts(self) -> Dataset:
+    def with_counts(self, *, rows: bool = True) -> Dataset:
         """The same dataset where counts tell items, and the report table shows the ids and the
-        quasi-identifiers of cases alone."""
+        quasi-identifiers of cases alone; without ``rows``, counts of regions do."""
         bare = tuple(t.model_copy(update={"publish": ()}) for t in self.tables)
-        return self.model_copy(update={"tables": bare, "rows": True, "counted": True})
+        return self.model_copy(update={"tables": bare, "rows": rows, "counted": True})
 
     def with_columns(self, columns: Iterable[str]) -> Dataset:
         """The same dataset with optional columns published as well, given as ``table.column``.
@@ -327,9 +327,14 @@ class Dataset(Strict):
     def told_derived(self) -> tuple[Derived, ...]:
         """The derived columns that a release shows: as a region, or as they are."""
         shown = {name for table, name in self.published if table == self.report_table}
-        if self.rows:
+        if self.regions:
             shown |= {qid.column for qid in self.qid}
         return tuple(each for each in self.derived if each.name in shown)
+
+    @property
+    def regions(self) -> bool:
+        """Whether a release shows regions: of its rows, or of what is counted."""
+        return self.rows or self.counted
 
     @property
     def signal_rows(self) -> bool:

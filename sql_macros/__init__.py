@@ -88,6 +88,7 @@ MACRO_FILES: tuple[str, ...] = (
     "terms/count_tables.sql",
     "checks/generalized_terms.sql",
     "checks/count_tables.sql",
+    "checks/region_counts.sql",
     "checks/count_elsewhere.sql",
     "checks/count_table_units.sql",
     "lattice/lattice.sql",

@@ -232,6 +232,15 @@ ARGUMENTS: Mapping[str, Argument] = {
     "separator": Argument("Separator between the values of a field"),
     "suppressed": Argument("Mark of a suppressed row, such as *, in all its quasi-identifiers"),
     "supersede": Argument("Import the quarter again; attackers keep the earlier import"),
+    "counts": Argument(
+        "The file is a table of counts (see verify --counts): its columns of items, such as "
+        "drug,reaction",
+        takes=Names(),
+    ),
+    "sensitive": Argument(
+        "--counts: columns of items that audit --theta is a threshold of, such as reaction",
+        takes=Names(),
+    ),
     "import_release.if_needed": Argument(
         "Do nothing if the same files are imported already, read in the same way (exit "
         "0); refuse any difference",

@@ -15,8 +15,10 @@ from srsql.engine.api.options import Bounds, ForeignTable, Name, Presence, Word
 from srsql.engine.parameters import MAIN
 
 if TYPE_CHECKING:
+    from srsql.engine.artifact.counts_audit import CountsAudit
     from srsql.engine.audit.attack import Attack, Besides
     from srsql.engine.audit.audit import Audit
+    from srsql.engine.audit.imports.import_counts import ImportedCounts
     from srsql.engine.audit.imports.import_release import ImportedRelease
     from srsql.engine.audit.plan import AuditOptions
     from srsql.engine.errors import SrsqlError
@@ -49,7 +51,7 @@ def need_regions(
     from srsql.engine.store.statements import query
 
     need_cases(warehouse, dataset, series, error)
-    if not dataset.rows:
+    if not (dataset.rows or dataset.counted):
         raise error(TERMS_ALONE.format(series=series))
     asked = {"dataset": dataset.name, "series": series, "quarter": quarter}
     for period, why in warehouse.rows(query("warehouse/public_file", "not_audited"), asked):
@@ -85,16 +87,17 @@ def audited(
     all_series: bool,
     kept: bool = False,
     progress: Callable[[str], None] | None = None,
-) -> Audit | SeriesAudit:
+) -> Audit | SeriesAudit | CountsAudit:
     """The audit of a series, or of all series together, or as the releases of a series kept it.
 
     Raises:
         AuditError: the series has no regions, or something is asked that does not apply.
     """
     from srsql.engine.audit.audit import audit
+    from srsql.engine.audit.count_differences import count_differences
     from srsql.engine.audit.plan import AuditOptions
     from srsql.engine.audit.verdicts import kept_audit
-    from srsql.engine.catalog.series import awaited_cases
+    from srsql.engine.catalog.series import IMPORTED_COUNTS, awaited_cases, find_series
     from srsql.engine.checks.folded_terms import folded_terms
     from srsql.engine.errors import AuditError
     from srsql.engine.risk.joined_series import audit_all_series
@@ -107,6 +110,9 @@ def audited(
                 "--all-series takes --quarter, --k and --dataset: leave the other options out"
             )
         return audit_all_series(warehouse, dataset, asked.quarter, asked.k)
+    known = find_series(warehouse, dataset, series)
+    if known is not None and known.family == IMPORTED_COUNTS:
+        return _counts_audited(warehouse, dataset, series, asked, kept=kept)
     visible = series_dataset(warehouse, dataset, series)
     need_regions(warehouse, visible, series, AuditError, asked.quarter)
     if kept:
@@ -119,7 +125,30 @@ def audited(
     coming = awaited_cases(warehouse, visible, series)
     asked = replace(asked, union=True, leaving=True, next_cases=coming)
     found = audit(warehouse, visible, series, asked, progress)
-    return replace(found, folded=folded_terms(warehouse, visible, series, asked.quarter))
+    counts = count_differences(warehouse, visible, series, asked.quarter)
+    folded = folded_terms(warehouse, visible, series, asked.quarter)
+    return replace(found, folded=folded, counts=tuple(counts), safe=found.safe and not counts)
+
+
+def _counts_audited(
+    warehouse: Warehouse, dataset: Dataset, series: str, asked: AuditOptions, *, kept: bool
+) -> CountsAudit:
+    """The audit of imported tables of counts, of which there are no cases.
+
+    Raises:
+        AuditError: something is asked that is of cases.
+    """
+    from srsql.engine.artifact.counts_audit import audit_counts
+    from srsql.engine.errors import AuditError
+
+    usual = type(asked)(asked.quarter, k=asked.k, theta=asked.theta, evidence=asked.evidence)
+    threshold = None if asked.theta is None else asked.theta.default
+    if asked != usual or kept or (asked.theta is not None and threshold is None):
+        raise AuditError(
+            f"series {series!r} has imported tables of counts, which are judged by --quarter, --k "
+            "and a number as --theta: leave the other options out"
+        )
+    return audit_counts(warehouse, dataset, series, asked.quarter, asked.k, threshold)
 
 
 def all_measures(
@@ -140,16 +169,21 @@ def all_measures(
         release_id: its number in the catalog.
         medical: what diseases say of a patient; None: the table that ships.
     """
+    from srsql.engine.catalog.series import IMPORTED_COUNTS, find_series
     from srsql.engine.checks import catalog_facts
     from srsql.engine.checks.registry import judged
     from srsql.engine.checks.series import measure_series
+    from srsql.engine.errors import QueryError
     from srsql.engine.risk.group_questions import answer_errors, group_answers
     from srsql.engine.risk.linkability import measure_linkability
     from srsql.engine.risk.linkage import measure_linkage, read_medical, shipped_medical
     from srsql.engine.risk.metrics import measure, measure_terms
     from srsql.engine.risk.singling_out import measure_singling_out
-    from srsql.engine.shapes import series_dataset
+    from srsql.engine.shapes import need_cases, series_dataset
 
+    found = find_series(warehouse, dataset, series)
+    if found is not None and found.family == IMPORTED_COUNTS:
+        need_cases(warehouse, dataset, series, QueryError)
     known = read_medical(dataset, Path(medical)) if medical else shipped_medical(dataset)
     facts = catalog_facts(warehouse, release_id)
     metrics = judged(facts, measure(warehouse, release_id))
@@ -211,7 +245,7 @@ class AuditCalls(CallableCalls):
         series: str = MAIN,
         progress: Callable[[str], None] | None = None,
         **fields: Any,
-    ) -> Audit | SeriesAudit:
+    ) -> Audit | SeriesAudit | CountsAudit:
         """Attack every case of a series, or of all together; see ``srsql audit``."""
         options = audit_options(quarter, bounds)
         if all_series or kept:
@@ -313,12 +347,16 @@ class AuditCalls(CallableCalls):
         dataset: Name = None,
         series: str = MAIN,
         **fields: Any,
-    ) -> ImportedRelease:
+    ) -> ImportedRelease | ImportedCounts:
         """Register a foreign released table; see ``srsql import-release``. Without a dataset the
-        names of ``columns`` make one."""
+        names of ``columns`` make one. With ``counts`` it is a table of counts."""
         from srsql.engine.audit.imports.import_release import ImportRequest, import_release
         from srsql.engine.audit.imports.mapped import mapped_dataset
 
+        if table.counts is not None:
+            return self._import_counts(Path(path), quarter, table, dataset, series)
+        if table.sensitive:
+            raise errors.ImportReleaseError("--sensitive goes with --counts: give it, too")
         raw = Path(table.originals) if table.originals is not None else None
         request = ImportRequest(
             Path(path),
@@ -343,3 +381,25 @@ class AuditCalls(CallableCalls):
                 schema = self._context.dataset(dataset)
             named = str(given or ("--map" if table.columns else schema.name))
             return import_release(self.warehouse, schema, request, named)
+
+    def _import_counts(
+        self, path: Path, quarter: str, table: ForeignTable, dataset: Name, series: str
+    ) -> ImportedCounts:
+        from srsql.engine.audit.imports.import_counts import CountsRequest, import_counts
+
+        of_rows = ("originals", "group_column", "suppressed", "max_unpacked", "columns")
+        for name in of_rows:
+            if getattr(table, name):
+                option = {"columns": "map"}.get(name, name.replace("_", "-"))
+                raise errors.ImportReleaseError(
+                    f"--{option} is of a table of rows, and --counts of one of counts: leave one "
+                    "of them out"
+                )
+        request = CountsRequest(
+            path, quarter, tuple(table.counts or ()), tuple(table.sensitive or ()), series,
+            table.supersede, table.if_needed,
+        )  # fmt: skip
+        with self.warehouse.guarded():
+            schema = self._context.dataset(dataset)
+            named = str(dataset or self._context.usual or schema.name)
+            return import_counts(self.warehouse, schema, request, named)

@@ -81,6 +81,8 @@ class ForeignTable(Options):
     max_unpacked: Word = None
     columns: Mapping[str, str] | None = None
     if_needed: bool = False
+    counts: Sequence[str] | None = None
+    sensitive: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from srsql.engine.artifact.format import (
     ITEM_CELLS,
     PAIR_CELLS,
     QUARTER,
+    REGION_CELLS,
     TERM_TABLES,
     THRESHOLDS,
     TREE,
@@ -51,6 +52,7 @@ OF_TERMS = {
     "reconstructed": "one dataset that fits the chunks, as good as any other; no patients",
 }
 OF_COUNTS = {
+    REGION_CELLS: "cases that no earlier release has, by region",
     TREE: "strata of cases by what their rows show, each with what parts it from its sibling",
     UNIT_CELLS: "cases that no earlier release has, by stratum",
     ITEM_CELLS: "cases of them that hold a value, by stratum; of a wider one the sum",

@@ -89,8 +89,8 @@ MEANING = {
     "cut": "what parts the stratum from its sibling: regions within value, or from low to under "
     "below, are inside (1), all others are not (0)",
     "counted column": "the column of which a value is counted",
-    "cases": "cases that the stratum has and that hold what is named; what is not told is 0, or "
-    "any number up to the least told count that it is part of",
+    "cases": "cases that the region or stratum has and that hold what is named; what is not told "
+    "of a stratum is 0, or any number up to the least told count that it is part of",
 }
 
 
@@ -104,6 +104,8 @@ NO_DAY = "a day that is not told"
 """Of releases of earlier versions, which kept none."""
 AS_RELEASED = "Case and report ids are as they were released."
 """Of artifacts that do not say which ids their series has: older ones, and those without rows."""
+NO_IDS = "No row is a case's, and no id is released: quarters count different cases."
+IN_ORDER = " Rows stand in the order of their ids."
 OF_KEYS = "key of a term, whatever its spelling in the reports"
 TERMS_NOTE = """The terms of {attributes} are told apart from records, {form}. A record chunk
 lists what the records of a cluster hold of some terms, in an order that means nothing; a shared
@@ -222,7 +224,7 @@ def readme(manifest: Manifest) -> bytes:
             for t in tables
         ),
         stated=_stated(manifest) + _late([manifest]),
-        ids=_ids(manifest),
+        ids=_ids(manifest) + ("" if manifest.counts_alone else IN_ORDER),
         query=_first_query(tables[0]),
         dictionary=DICTIONARY,
         documents="\n".join(f"* `{name}`: {documents[name]}" for name in there),
@@ -316,6 +318,8 @@ def _quarter_row(part: Manifest) -> str:
 
 
 def _ids(manifest: Manifest) -> str:
+    if manifest.counts_alone:
+        return NO_IDS
     told = str(manifest.parameters.get("ids"))
     if manifest.case_ids == "pseudonym" and told != PER_QUARTER:
         return (

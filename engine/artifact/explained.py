@@ -19,6 +19,7 @@ from srsql.engine.artifact.format import (
     HIERARCHIES,
     ITEM_CELLS,
     PAIR_CELLS,
+    REGION_CELLS,
     THRESHOLDS,
     TREE,
     UNIT_CELLS,
@@ -112,6 +113,7 @@ COUNTS_TOLD = (
     "none of the told terms of a column of which a case has one. PRR of every told pair, over all "
     "cases:"
 )
+REGIONS_COUNTED = "`{regions}` tells how many cases each region has, at least {k}. "
 COUNTS_QUERY = """
     WITH u AS (SELECT sum(cases) AS n FROM $units),
     i AS (SELECT attribute, term, sum(cases) AS n FROM $items GROUP BY ALL),
@@ -258,7 +260,8 @@ def counts_told(part: Manifest) -> str:
     names = {"units": UNIT_CELLS, "items": ITEM_CELLS, "pairs": PAIR_CELLS}
     if part.counted is None or not {*names.values()} <= {item.name for item in part.tables}:
         return ""
-    text = COUNTS_TOLD.format(**names, tree=TREE, k=part.counted.k)
+    text = REGIONS_COUNTED.format(regions=REGION_CELLS, k=part.k) if part.counts_alone else ""
+    text += COUNTS_TOLD.format(**names, tree=TREE, k=part.counted.k)
     sources = {of: source(part.table(name)) for of, name in names.items()}
     return f"\n{filled(text)}\n{Template(COUNTS_QUERY).substitute(sources)}"
 

@@ -109,6 +109,10 @@ TERM_TABLES = {
 """Table of disassociated terms -> its first columns. Written down a second time, on purpose: what
 makes these tables (``terms``) says it, too, and an artifact is not judged by what made it."""
 TREE, UNIT_CELLS, ITEM_CELLS, PAIR_CELLS = "stratum", "case_count", "item_count", "pair_count"
+REGION_CELLS = "region_count"
+"""Table of the cases of each region, in the place of the report table."""
+OF_REGION = ("cases", "BIGINT", "cases")
+"""Name, type and role of its last column, behind those of the region."""
 _TEXT, _DECIMAL = "VARCHAR", "DECIMAL(18, 6)"
 COUNT_TABLES: dict[str, dict[str, tuple[str, str]]] = {
     TREE: {
@@ -463,6 +467,22 @@ class Manifest(_Strict):
             raise ValueError("the artifact has no report table")
         return self.table(self.report_table)
 
+    @property
+    def regions(self) -> Table:
+        """The table that shows regions: the report table, or the counts of regions.
+
+        Raises:
+            ValueError: no region is published.
+        """
+        if self.counts_alone:
+            return self.table(REGION_CELLS)
+        return self.reports
+
+    @property
+    def counts_alone(self) -> bool:
+        """Whether counts of regions stand in the place of rows of cases."""
+        return self.counted is not None and self.report_table is None
+
     def table(self, name: str) -> Table:
         """The table of that name."""
         return next(table for table in self.tables if table.name == name)
@@ -687,7 +707,7 @@ def derived_claims(dataset: Dataset) -> tuple[DerivedClaim, ...]:
         DerivedClaim(
             name=each.name,
             attributes=tuple(q.name for q in dataset.qid if q.column == each.name)
-            if dataset.rows
+            if dataset.regions
             else (),
             rule=each.rule,
             sources=tuple(".".join(place) for place in each.sources),

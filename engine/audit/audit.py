@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from srsql.engine.audit.count_differences import CountDifference
 from srsql.engine.audit.evidence import GroupEvidence, gather
 from srsql.engine.audit.plan import (
     TARGET_STEPS,
@@ -193,12 +194,21 @@ class Audit(Framed):
     folded: FoldedTerms | None = None
     """What folded terms would show (informative); None: terms are folded already, or were not
     looked at."""
+    counts: tuple[CountDifference, ...] = ()
+    """Tables of counts that differ from another table of their period by 1 to k - 1 cases; with
+    any, the series is not safe."""
 
     @property
     def verdict(self) -> str:
         """Whether the series is safe and by which figures, in one sentence."""
         if not self.releases:
             return "Nothing was judged."
+        if self.counts and all(row.safe for row in self.releases):
+            found = sum(each.found for each in self.counts)
+            return (
+                f"Unsafe: {_counted(found, 'difference')} of tables of counts of one period, which "
+                "are of fewer than k cases."
+            )
         return _safe(self.releases) if self.safe else _unsafe(self)
 
 

@@ -35,7 +35,7 @@ OF_RELEASE = (
     "attribute", "case_flag", "defended_attack", "claim", "ss_rule", "measure",
     "external_knowledge", "perturbation", "perturbed", "disassociated",
     "utility_constraint", "lattice", "lattice_node", "verdict", "verdict_group",
-    "person_count", "counted_person", "release_key", "release",
+    "person_count", "counted_person", "foreign_count", "release_key", "release",
 )  # fmt: skip
 """Tables of the catalog that have rows of a release, in which order they go with a draft."""
 COPIED_WHOLE = (
@@ -223,6 +223,8 @@ SHAPES: dict[Literal["chunks", "nodes"], dict[str, tuple[str, ...]]] = {
 
 STRATUM = "stratum"
 CASE_COUNT, ITEM_COUNT, PAIR_COUNT = "case_count", "item_count", "pair_count"
+REGION_COUNT, CASES = "region_count", "cases"
+"""Released table of the cases of each region, where no row of a case is; its last column."""
 
 
 COUNTS: dict[str, tuple[str, ...]] = {
@@ -232,6 +234,12 @@ COUNTS: dict[str, tuple[str, ...]] = {
     PAIR_COUNT: (STRATUM, "attribute", "term", "other_attribute", "other_term", "cases"),
 }
 """Released table of counts -> its columns, in the order of its rows."""
+
+
+def count_columns(dataset: Dataset) -> dict[str, tuple[str, ...]]:
+    """The same with the cases of each region, where a release has no rows of cases."""
+    regions = {REGION_COUNT: (*region_columns(dataset), CASES)}
+    return ({} if dataset.rows else regions) | COUNTS
 
 
 def source_of(name: str) -> str:

@@ -302,9 +302,8 @@ class Stale:
         what = f"{self.quarter} in series {self.series} is stale ({self.text})"
         if self.counted:
             return (
-                f"{what}: it tells items as counts, which are never revised, so that its rows keep "
-                "the regions of these cases and it cannot be published any more: withdraw what was "
-                "published of it"
+                f"{what}: it tells items as counts, which are never revised, so that it cannot be "
+                "published any more: withdraw what was published of it"
             )
         return f"{what}: run '{self.command}'"
 

@@ -31,7 +31,9 @@ from srsql.schemas.dataset import TERM_KEY
 
 TOPIC = "warehouse/series"
 
-IMPORTED = "imported"
+IMPORTED, IMPORTED_COUNTS = "imported", "imported counts"
+FOREIGN = frozenset({IMPORTED, IMPORTED_COUNTS})
+"""Families of series that hold foreign releases: rows, or tables of counts."""
 """Model and family of somebody else's releases, which have no views."""
 
 
@@ -174,10 +176,10 @@ def make_series(
     warehouse: Warehouse, dataset: Dataset, name: str, family: str, ids: Ids | None = None
 ) -> Series:
     """A new series with a key of its own, where its ids are pseudonyms; see ``open_series``."""
-    kind = ORIGINAL if family == IMPORTED else ids or USUAL_IDS
+    kind = ORIGINAL if family in FOREIGN else ids or USUAL_IDS
     key = None if kind == ORIGINAL else secrets.token_bytes(64)
     plain = "released" if name == MAIN else f"released_{name}".lower()
-    cumulative = "" if family == IMPORTED else _free_schema(warehouse, plain, dataset.name)
+    cumulative = "" if family in FOREIGN else _free_schema(warehouse, plain, dataset.name)
     warehouse.run(
         query(TOPIC, "make"),
         {

@@ -12,9 +12,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from srsql.engine.catalog.layout import COUNTS, raw_table, region_columns
+from srsql.engine.catalog.layout import COUNTS, REGION_COUNT, raw_table, region_columns
 from srsql.engine.catalog.releases import Release
 from srsql.engine.checks.evidence import Evidence, as_measures, checked_key
+from srsql.engine.checks.region_counts import region_units
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.store.statements import (
     column,
@@ -42,9 +43,11 @@ def check_count_rows(evidence: Evidence) -> list[Measure]:
     release = evidence.release
     warehouse, dataset, schema = release.warehouse, release.dataset, release.schema
     views = {name for (name,) in warehouse.rows(query(TOPIC, "views"), {"schema": schema})}
-    rows = {dataset.report_table, "manifest", *COUNTS}
-    shown = {*dataset.id_columns, "quarter", *region_columns(dataset)}
-    columns = set(warehouse.columns(schema, dataset.report_table))
+    region = {*region_columns(dataset)}
+    own, shown = REGION_COUNT, region | {"cases"}
+    if evidence.facts.case_rows:
+        own, shown = dataset.report_table, region | {*dataset.id_columns, "quarter"}
+    rows, columns = {own, "manifest", *COUNTS}, set(warehouse.columns(schema, own))
     wrong = len(views ^ rows) + len(columns ^ shown)
     for name in views & COUNTS.keys():
         told = warehouse.columns(schema, name)
@@ -142,7 +145,7 @@ def _load(evidence: Evidence) -> None:
     beside = {"checked_held": HELD, "checked_unit": UNITS, "checked_single": SINGLE}
     known = with_rows(query(TOPIC, "known", **beside), item_count=told)
     tree = exp.select("*").from_(table(schema, "stratum"))
-    rows, values = _regions(release)
+    rows, values = _regions(evidence)
     held = query(TOPIC, "held", checked_unit=UNITS)
     made: dict[str, tuple[str, dict[str, Any]]] = {
         TREE: (tree.sql("duckdb"), {}),
@@ -170,8 +173,14 @@ def _load(evidence: Evidence) -> None:
         )
 
 
-def _regions(release: Release) -> tuple[exp.Query, exp.Query]:
-    """(region_no, region, unit) of the released rows, and (region_no, qid, label, low, high)."""
+def _regions(evidence: Evidence) -> tuple[exp.Query, exp.Query]:
+    """(region_no, region, unit) of the released rows, or of what counts of regions count, and
+    (region_no, qid, label, low, high)."""
+    shown = _row_units(evidence.release) if evidence.facts.case_rows else region_units(evidence)
+    return shown, _region_values(evidence.release.visible_dataset)
+
+
+def _row_units(release: Release) -> exp.Query:
     dataset = release.visible_dataset
     number = exp.Window(
         this=exp.Anonymous(this="dense_rank"),
@@ -179,7 +188,7 @@ def _regions(release: Release) -> tuple[exp.Query, exp.Query]:
             expressions=[exp.Ordered(this=column(name, "v")) for name in region_columns(dataset)]
         ),
     )
-    shown = (
+    return (
         exp.select(
             number.as_("region_no"),
             *[column(name, "v") for name in region_columns(dataset)],
@@ -195,6 +204,9 @@ def _regions(release: Release) -> tuple[exp.Query, exp.Query]:
             on=column(dataset.case_id, "v").eq(column("public_case", "i")),
         )
     )
+
+
+def _region_values(dataset: Dataset) -> exp.Query:
     none = exp.null()
     parts: list[exp.Query] = []
     for qid in dataset.qid:
@@ -211,7 +223,7 @@ def _regions(release: Release) -> tuple[exp.Query, exp.Query]:
             .distinct()
             .from_(temporary(ROWS, alias="r"))
         )
-    return shown, union_all(parts)
+    return union_all(parts)
 
 
 def _originals(dataset: Dataset, quarter: str, attributes: list[str]) -> dict[str, exp.Query]:

@@ -13,7 +13,6 @@ from sqlglot.errors import SqlglotError
 from sqlglot.lineage import Node, lineage
 
 from srsql.engine.catalog.layout import (
-    COUNTS,
     IDENTITY,
     REGION,
     ROWS,
@@ -21,6 +20,7 @@ from srsql.engine.catalog.layout import (
     SHAPES,
     SOURCE,
     Built,
+    count_columns,
     derived,
     key_columns,
     raw_table,
@@ -94,7 +94,8 @@ def check_lineage(
 
 
 def _allowed(dataset: Dataset, name: str) -> set[Source]:
-    terms = COUNTS | {table: shown for shape in SHAPES.values() for table, shown in shape.items()}
+    terms = count_columns(dataset)
+    terms |= {table: shown for shape in SHAPES.values() for table, shown in shape.items()}
     if name in terms and all(name != source.name for source in dataset.tables):
         # composed of terms alone; clusters within QID-groups show their region
         own = {(source_of(name), shown) for shown in terms[name]}

@@ -19,6 +19,7 @@ from srsql.engine.checks import (
     made_counts,
     noise,
     published_text,
+    region_counts,
     require_proof,
     secrets,
     series,
@@ -363,6 +364,15 @@ CHECKS: tuple[Check[Evidence], ...] = (
         "SPEC section 19, claim (a)",
         counts.check_count_rows,
         composed_by="count_tables.check_count_rows",
+    ),
+    Check(
+        region_counts.NAME,
+        of.REGION_COUNTS,
+        "Every published region counts k cases or more, each in one region: those whose originals "
+        "lie in it and that no earlier release of the series has.",
+        "SPEC section 19, rules R1 and R6",
+        region_counts.check_region_counts,
+        of_making=True,
     ),
     Check(
         "check_count_cells",

@@ -355,9 +355,9 @@ def check_complete(evidence: Evidence) -> list[Measure]:
 def check_inside(evidence: Evidence) -> list[Measure]:
     """Originals lie in their regions."""
     release = evidence.release
-    rows = inside_query(
-        release.visible_dataset, release.schema, release.release_id, evidence.perturbed
-    )
+    dataset = release.visible_dataset
+    shown = table(release.schema, dataset.report_table, alias="v")
+    rows = inside_query(dataset, shown, release.release_id, evidence.perturbed)
     return uniform_rows(release.warehouse, rows.subquery().sql("duckdb"))
 
 
@@ -573,19 +573,19 @@ def released_reports(dataset: Dataset, schema: str, *, by_report: bool) -> exp.Q
     )
 
 
-def inside_query(dataset: Dataset, schema: str, release_id: int, drawn: set[int]) -> exp.Query:
+def inside_query(dataset: Dataset, shown: exp.Table, release_id: int, drawn: set[int]) -> exp.Query:
     """The uniform row: every known original QID of a released report lies in its published region.
 
     Args:
-        dataset: with the tables of which the release has rows.
-        schema: of its views.
+        dataset: names the columns.
+        shown: the rows of the report table, as ``v``.
         release_id: stands in the row.
         drawn: the positions of perturbed ones, which need not.
     """
     misses: list[exp.Expr] = []
     rows = (
         exp.select()
-        .from_(table(schema, dataset.report_table, alias="v"))
+        .from_(shown)
         .join(
             temporary("srsql_identity", alias="i"),
             on=column(dataset.report_id, "v").eq(column("public_report", "i")),

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from srsql.engine.console import Legend, Parts, Table, gap_lines
+from srsql.engine.console import Legend, Parts, Table, gap_lines, result_table
 
 if TYPE_CHECKING:
+    from srsql.engine.artifact.counts_audit import CountsAudit
     from srsql.engine.audit.attack import Attack, Excluded, ExclusionSet, Inference, Region
     from srsql.engine.audit.audit import Audit, AuditRow
     from srsql.engine.audit.evidence import GroupEvidence
+    from srsql.engine.audit.imports.import_counts import ImportedCounts
     from srsql.engine.audit.imports.import_release import ImportedRelease
     from srsql.engine.risk.joined_series import SeriesAudit
     from srsql.engine.steward.explain import Explained, GroupSize
@@ -75,11 +77,27 @@ _MEANING = {
 }
 
 
-def parts_of(audit: Audit | SeriesAudit, *, kept: bool = False) -> Parts:
+def counts_parts(audit: CountsAudit) -> Parts:
+    """The verdict of imported tables of counts, each rule, and what nobody can judge."""
+    from srsql.engine.artifact.counts_audit import CountsCheck
+    from srsql.engine.audit.count_differences import CountDifference
+
+    yield audit.verdict
+    yield f"series {audit.series} of {audit.dataset}, k {audit.k}, theta {audit.theta}"
+    yield result_table("rules of count tables", CountsCheck, audit.checks)
+    if audit.differences:
+        yield result_table("differences", CountDifference, audit.differences)
+    yield from (f"not judged: {text}" for text in audit.cannot_show)
+
+
+def parts_of(audit: Audit | SeriesAudit | CountsAudit, *, kept: bool = False) -> Parts:
     """An audit of one series, or of all together; ``kept``: as releases kept it."""
+    from srsql.engine.artifact.counts_audit import CountsAudit
     from srsql.engine.risk.joined_series import SeriesAudit
 
     how = "as its releases kept it" if kept else "audited in full"
+    if isinstance(audit, CountsAudit):
+        return counts_parts(audit)
     return joined_parts(audit) if isinstance(audit, SeriesAudit) else audit_parts(audit, how)
 
 
@@ -122,6 +140,7 @@ def joined_rows(audit: SeriesAudit) -> Iterator[list[str]]:
 
 def audit_parts(audit: Audit, how: str) -> Parts:
     """The verdict, the releases as they were judged, the worst groups, what the columns are."""
+    from srsql.engine.audit.count_differences import CountDifference
     from srsql.schemas.glossary import term
 
     yield audit.verdict
@@ -129,6 +148,9 @@ def audit_parts(audit: Audit, how: str) -> Parts:
         yield from group_lines(audit)
     yield from audit_lines(audit, how)
     yield Table("audit", AUDIT_COLUMNS, audit_rows(audit))
+    if audit.counts:
+        yield result_table("tables of counts that differ by fewer than k", CountDifference,
+                       audit.counts)  # fmt: skip
     if audit.safe:
         yield from group_lines(audit)
     yield Legend([f"{told.term}: {told.short}" for told in map(term, LEGEND)])
@@ -312,8 +334,25 @@ def suppressed_text(rows: int) -> str:
     )
 
 
-def imported_lines(found: ImportedRelease) -> Iterator[str]:
+def _counts_imported(found: ImportedCounts) -> Iterator[str]:
+    if found.was_there:
+        yield "the same file was imported before, read in the same way: nothing to do"
+    yield (
+        f"{found.quarter} imported into series {found.series} of {found.dataset}: {found.cells:,} "
+        f"counts of {', '.join(found.items)} by {', '.join(found.strata) or 'no strata'}"
+    )
+    thresholds = ", ".join(found.sensitive) or "none (--sensitive COLUMN)"
+    yield f"  columns that a threshold is of: {thresholds}"
+    yield f"  'srsql audit --series {found.series}' judges them"
+
+
+def imported_lines(found: ImportedRelease | ImportedCounts) -> Iterator[str]:
     """What became of an import."""
+    from srsql.engine.audit.imports.import_counts import ImportedCounts
+
+    if isinstance(found, ImportedCounts):
+        yield from _counts_imported(found)
+        return
     known = "with their raw quasi-identifiers" if found.originals else "without originals"
     if found.was_there:
         yield "the same files were imported before, read in the same way: nothing to do"

@@ -8,6 +8,7 @@ from srsql.engine.errors import ReleaseError
 from srsql.engine.models.base import Extension, GroupingModel
 from srsql.engine.models.bounding import Ms, Ppms, PpmsAlpha, PpmsEar, PpmsPlus, PpmsStay
 from srsql.engine.models.comparators import AlphaK, KAnonymity, LDiversity, XyAnonymity
+from srsql.engine.models.counts_alone import CountTables
 from srsql.engine.models.lattice import DpHistogram, FullDomain, Ipa
 from srsql.engine.models.perturbing import MsdpAll, MsdpNum, PpmsDpAll, PpmsDpNum
 from srsql.engine.models.terms_only import Cba, Disassociation
@@ -19,8 +20,8 @@ MODELS: dict[str, type[GroupingModel]] = {
     model.name: model
     for model in (
         Ms, Ppms, PpmsEar, PpmsPlus, PpmsAlpha, PpmsStay, PpmsDpNum, PpmsDpAll, MsdpNum, MsdpAll,
-        Disassociation, Ipa, KAnonymity, XyAnonymity, LDiversity, AlphaK, Cba, FullDomain,
-        DpHistogram,
+        CountTables, Disassociation, Ipa, KAnonymity, XyAnonymity, LDiversity, AlphaK, Cba,
+        FullDomain, DpHistogram,
     )
 }  # fmt: skip
 DEFAULT_MODEL = PpmsPlus.name

@@ -67,8 +67,7 @@ COUNTS_CLAIM = (
 (c). Of (d): a unit is counted in its first release alone, so that the unknowns of two periods are
 disjoint, and what fits the tables of both is whatever fits each of them."""
 BY_COUNTS = (
-    "Rows of cases show their region, and no drug or term. At least {k} distinct cases {remain}. "
-    "{claim}"
+    "Rows of cases show their region, and no drug or term. At least {k} distinct cases {remain}."
 )
 """What the guarantee of a release says whose items counts tell, in the place of its model's."""
 
@@ -81,7 +80,8 @@ def promise_by_counts(model: GroupingModel) -> str:
         if attacks
         else "share every published region of this release"
     )
-    return BY_COUNTS.format(k=model.k, remain=remain, claim=COUNTS_CLAIM)
+    rows = BY_COUNTS.format(k=model.k, remain=remain)
+    return f"{model.shape.of_cases(rows, model.guarantee)} {COUNTS_CLAIM}"
 
 
 def promise_by(unit: str, guarantee: str) -> str:

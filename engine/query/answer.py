@@ -26,7 +26,7 @@ from srsql.engine.catalog.releases import (
     told_of_units,
     without_releases,
 )
-from srsql.engine.catalog.series import IMPORTED, PER_QUARTER
+from srsql.engine.catalog.series import FOREIGN, PER_QUARTER
 from srsql.engine.catalog.waiting import has_waited
 from srsql.engine.errors import QueryError, one_line
 from srsql.engine.models import made_shape
@@ -287,6 +287,11 @@ class _Reader(Telling[_Asked]):
 
     def by_counts(self) -> _Asked:
         """A question over regions: items are told as counts."""
+        if not self.dataset.rows:
+            raise QueryError(
+                "no row of a case is released, but counts: read region_count, case_count, "
+                "item_count and pair_count of the release, or ask 'srsql signals'"
+            )
         try:
             return self.by_rows()
         except QueryError as error:
@@ -426,7 +431,7 @@ def find_views(warehouse: Warehouse, dataset: Dataset, series: str, quarter: str
     """
     names = {"dataset": dataset.name, "series": series}
     found = warehouse.rows(named_query(_VIEWS, "series"), names)
-    if found and found[0][0] == IMPORTED:
+    if found and found[0][0] in FOREIGN:
         raise QueryError(f"series {series!r} is imported and has no views to ask")
     rows = warehouse.rows(named_query(_VIEWS, "released_quarters"), names)
     schemas = {period: schema for period, schema, _ in rows}

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from srsql.engine.catalog.series import PER_QUARTER, find_series, next_quarter
+from srsql.engine.catalog.series import PER_QUARTER, find_series, next_quarter, stored_parameters
 from srsql.engine.models import DEFAULT_MODEL, MODELS
 from srsql.engine.models.bounding import PpmsStay
 from srsql.engine.store.warehouse import Warehouse
+from srsql.engine.terms.count_tables import TABLES
 from srsql.engine.terms.parameters import ALL, DISASSOCIATE
 from srsql.schemas import Dataset
 
@@ -86,11 +87,16 @@ def audience_options(
     """
     audience = AUDIENCES[given["audience"]]
     there = find_series(warehouse, dataset, series)
-    model = given.get("model", model_for(warehouse, dataset, quarter, audience))
+    stored = {p.keyword: p.value for p in stored_parameters(warehouse, dataset.name, series)}
+    model = given.get("model", stored.get("model")) or model_for(
+        warehouse, dataset, quarter, audience
+    )
+    counted = given.get("terms", stored.get("terms")) == TABLES
     chosen: dict[str, Any] = {"k": audience.k}
     if there is None:
         chosen["model"] = model
-    if audience.rows_apart and model in MODELS and MODELS[model].shape.of_cases(True, False):
+    rows = model in MODELS and MODELS[model].shape.of_cases(True, False)
+    if audience.rows_apart and rows and not counted:
         chosen |= {"terms": DISASSOCIATE, "term_attributes": ALL}
         chosen |= {"ids": PER_QUARTER} if there is None else {}
     return {keyword: value for keyword, value in chosen.items() if given.get(keyword) is None}
@@ -124,13 +130,20 @@ def audience_sentences(name: str, manifest: Mapping[str, Any]) -> Iterator[str]:
         f"for {audience.whom}: k = {k}{less}, so that by quasi-identifiers nobody is picked with a "
         f"chance above {risk}"
     )
-    yield (
-        "rows: drugs and terms are told of clusters and of no case"
-        if "term_cases" in manifest
-        else "rows: drugs and terms stand beside the region, so that whoever knows some of them "
-        f"may single a case out; {audience.otherwise}"
-    )
+    yield f"rows: {_of_rows(manifest, audience)}"
     yield _attackers(manifest)
+
+
+def _of_rows(manifest: Mapping[str, Any], audience: Audience) -> str:
+    """What rows show of drugs and terms."""
+    if "table_k" in manifest:
+        return f"no row shows a drug or a term; counts of {manifest['table_k']} cases or more do"
+    if "term_cases" in manifest:
+        return "drugs and terms are told of clusters and of no case"
+    return (
+        "drugs and terms stand beside the region, so that whoever knows some of them may single a "
+        f"case out; {audience.otherwise}"
+    )
 
 
 def _counts_cases(manifest: Mapping[str, Any]) -> bool:
@@ -139,7 +152,7 @@ def _counts_cases(manifest: Mapping[str, Any]) -> bool:
     return (
         manifest.get("noise", "none") == "none"
         and model.claimed_bounds.unit == "case"
-        and model.shape.of_cases(True, False)
+        and (model.shape.of_cases(True, False) or "table_k" in manifest)
     )
 
 

@@ -50,7 +50,7 @@ from srsql.engine.release.request import (
 )
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
-from srsql.engine.terms.count_tables import TABLES
+from srsql.engine.terms.count_tables import TABLES, TableParameters
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters
 from srsql.schemas import Dataset
 from srsql.schemas.outside import json_of
@@ -217,7 +217,7 @@ def _parameters(request: Request, asked: Mapping[str, Any]) -> Iterator[SeriesPa
                 asked_for = SeriesParameter(keyword, DISASSOCIATE)
                 yield from request.model.shape.of_cases([asked_for], [])
             elif request.tables is not None:
-                yield SeriesParameter(keyword, TABLES)
+                yield from request.model.shape.of_cases([SeriesParameter(keyword, TABLES)], [])
         else:
             owners = (request.terms, request.tables, request, request.model)
             owner = next(o for o in owners if o is not None and keyword in declared(type(o)))
@@ -288,6 +288,8 @@ def inherited(stored: Mapping[str, SeriesParameter], given: Mapping[str, Any]) -
         known |= declared(DisassociationParameters)
         if "sensitive_terms" not in {**stored, **given}:
             known.pop("l")  # it is of sensitive terms
+    if terms == TABLES or model.shape.counts_items:
+        known |= declared(TableParameters)
     return {
         keyword: recalled(told, stored[keyword].value)
         for keyword, told in known.items()

@@ -616,7 +616,7 @@ def make_request(quarter: str, options: Mapping[str, Any]) -> Request:
     terms = make_terms(
         kind, given, terms_only=MODELS[model].shape.tells_terms(asked=False), shared=of_models
     )
-    tables = make_tables(kind, given)
+    tables = make_tables(kind, given, always=MODELS[model].shape.counts_items)
     of_terms = set(declared(DisassociationParameters)) - (of_models if terms is None else set())
     of_terms |= set(declared(TableParameters))
     of_request = declared(Request)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from srsql.engine.catalog.series import (
-    IMPORTED,
+    FOREIGN,
     SeriesParameter,
     check_name,
     find_series,
@@ -111,7 +111,7 @@ def set_series(
     """
     _refuse("set_series", options)
     series = find_series(warehouse, dataset, name)
-    if series is None or series.family == IMPORTED:
+    if series is None or series.family in FOREIGN:
         known = [one.series for one in every_series(warehouse) if one.dataset == dataset.name]
         raise ReleaseError(
             f"no series {name!r} of {dataset.name} (it has: {', '.join(known) or 'none'}): 'srsql "

@@ -123,8 +123,8 @@ class _Tables(Telling[dict[str, exp.Query]]):
         return {self.dataset.report_table: _cluster_rows(self.dataset, self.quarter)}
 
     def by_counts(self) -> dict[str, exp.Query]:
-        """The report table alone."""
-        return self.by_clusters()
+        """The report table alone, if any."""
+        return self.by_clusters() if self.dataset.rows else {}
 
 
 def public_regions(dataset: Dataset, regions: exp.Table | exp.Subquery) -> exp.Query:

@@ -12,14 +12,15 @@ from srsql.engine.catalog.releases import (
     series_over_lattice,
     with_shown_columns,
 )
-from srsql.engine.catalog.series import IMPORTED, find_series
+from srsql.engine.catalog.series import FOREIGN, IMPORTED, find_series
 from srsql.engine.errors import SrsqlError
 from srsql.engine.shapes.chunks import Chunks
 from srsql.engine.shapes.clusters import Clusters
 from srsql.engine.shapes.counts import Counts
 from srsql.engine.shapes.drawn_values import DrawnValues
-from srsql.engine.shapes.foreign import Foreign
+from srsql.engine.shapes.foreign import Foreign, ForeignCounts
 from srsql.engine.shapes.lattice_rows import LatticeRows
+from srsql.engine.shapes.region_counts import RegionCounts
 from srsql.engine.shapes.region_sets import RegionSets
 from srsql.engine.shapes.regions import Regions, Shape, Telling
 from srsql.engine.store.statements import query
@@ -27,7 +28,8 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 __all__ = [
-    "Chunks", "Clusters", "Counts", "DrawnValues", "Foreign", "LatticeRows", "Regions", "Shape",
+    "Chunks", "Clusters", "Counts", "DrawnValues", "Foreign", "LatticeRows", "RegionCounts",
+    "Regions", "Shape",
     "Telling", "asked_shape", "catalog_shape", "need_cases", "release_shape", "series_dataset",
     "series_shape", "shape_of",
 ]  # fmt: skip
@@ -42,7 +44,7 @@ def shape_of(visible_dataset: Dataset) -> Shape:
     if visible_dataset.cluster_columns:
         return Clusters()
     if visible_dataset.counted:
-        return Counts()
+        return Counts() if visible_dataset.rows else RegionCounts()
     if not visible_dataset.rows:
         return Chunks()
     return RegionSets() if visible_dataset.qid_set else Regions()
@@ -57,15 +59,15 @@ def asked_shape(shape: Shape, *, taken_apart: bool, counted: bool = False) -> Sh
         counted: counts are to tell their items.
     """
     if counted:
-        return Counts()
+        return shape.of_cases(Counts(), shape)
     return Clusters() if taken_apart and shape.shows_cases else shape
 
 
 def series_shape(warehouse: Warehouse, visible_dataset: Dataset, series: str) -> Shape:
     """The shape of the releases of a series, with the tables of which it has rows."""
     found = find_series(warehouse, visible_dataset, series)
-    if found is not None and found.family == IMPORTED:
-        return Foreign()
+    if found is not None and found.family in FOREIGN:
+        return Foreign() if found.family == IMPORTED else ForeignCounts()
     if series_over_lattice(warehouse, visible_dataset.name, series):
         return LatticeRows()
     return shape_of(visible_dataset)
@@ -107,8 +109,9 @@ def _made(warehouse: Warehouse, release_id: int) -> Shape | None:
         return Foreign()
     if over_lattice(warehouse, release_id):
         return LatticeRows()
-    if warehouse.value(query("terms/count_tables", "release_counts"), asked):
-        return Counts()
+    ((counts, rows),) = warehouse.rows(query("terms/count_tables", "release_counts"), asked)
+    if counts:
+        return Counts() if rows else RegionCounts()
     return DrawnValues() if perturbs else None
 
 
@@ -118,8 +121,9 @@ def series_dataset(warehouse: Warehouse, dataset: Dataset, series: str) -> Datas
     dataset = with_shown_columns(warehouse, dataset, series)
     dataset = as_newest(warehouse, dataset, series)
     names = {"dataset": dataset.name, "series": series}
-    if warehouse.value(query("terms/count_tables", "series_counts"), names):
-        return dataset.with_counts()
+    ((counts, rows),) = warehouse.rows(query("terms/count_tables", "series_counts"), names)
+    if counts:
+        return dataset.with_counts(rows=rows)
     found = warehouse.rows(
         query("warehouse/releases", "series_disassociated"),
         {"dataset": dataset.name, "series": series},

@@ -24,7 +24,8 @@ class CountPairs(RowPairs):
 
     schema: str
     case_id: str
-    report_table: str
+    reports: exp.Table | exp.Subquery
+    """A row ``t`` for each case, with its id and the columns of its region."""
     drug: str
     """Attribute of the counts."""
     reaction: str
@@ -48,6 +49,10 @@ class CountPairs(RowPairs):
         "stratified_counts",
         ("contingency", "leaf_stratum", "leaf_weight", "tree", "cell"),
     )
+
+    def report_rows(self, reports: exp.Table) -> exp.Table | exp.Subquery:
+        """Those of the release; where regions are counted, as many as each counts."""
+        return reports if isinstance(self.reports, exp.Table) else self.reports.copy()
 
     def need_strata(self, strata: Sequence[str], *, bands: bool, compared: bool) -> None:
         """Refuse strata that the tree does not have, and those of values."""
@@ -82,7 +87,7 @@ class CountPairs(RowPairs):
         rows = exp.select(column(self.case_id, "t").as_("case_id"), self.leaf.as_("stratum"))
         tree = exp.select(*[column(name, "s") for name in COUNTS[STRATUM]])
         return {
-            "place": rows.from_(table(self.schema, self.report_table, alias="t")),
+            "place": rows.from_(self.reports.copy()),
             "tree": tree.from_(table(self.schema, STRATUM, alias="s")),
             "cell": union_all([self._all(), *self._items(), *self._pairs()]),
         }
@@ -162,9 +167,14 @@ class Counts(Shape):
         """Counts tell them."""
         return telling.by_counts()
 
+    def placed_cases(self, dataset: Dataset, schema: str, quarter: str) -> exp.Table | exp.Subquery:
+        """A row ``t`` for each case of a release, with its id and its region."""
+        del quarter
+        return table(schema, dataset.report_table, alias="t")
+
     def told_pairs(self, warehouse: Warehouse, told: Told, releases: Mapping[str, int]) -> Told:
         """What the counts of one release tell of drugs and reactions."""
-        (release_id,) = releases.values()
+        ((quarter, release_id),) = releases.items()
         asked = {"releases": [release_id]}
         schema = str(warehouse.value(query("signals/releases", "schemas"), asked))
         dataset = told.dataset.keyed(key_of(warehouse, release_id))
@@ -188,7 +198,7 @@ class Counts(Shape):
         pairs = CountPairs(
             schema,
             dataset.case_id,
-            dataset.report_table,
+            self.placed_cases(dataset, schema, quarter),
             declared.drug,
             declared.reaction,
             leaf_of(dataset, cuts, "t"),

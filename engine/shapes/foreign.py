@@ -52,3 +52,14 @@ class Foreign(Shape):
     def singled_out(self, exact: Callable[[], Rows], telling: Telling[Rows]) -> Rows:
         """Its rows are not here."""
         return []
+
+
+class ForeignCounts(Foreign):
+    """A foreign table of counts: there are no cases, and nothing but an audit asks for it."""
+
+    def need_cases(self, series: str, error: type[SrsqlError]) -> None:
+        """No row is a case's."""
+        raise error(
+            f"series {series!r} has imported tables of counts, and no cases: 'srsql audit --series "
+            f"{series}' judges them"
+        )

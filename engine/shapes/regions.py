@@ -86,6 +86,11 @@ class RowPairs:
             SignalError: they do.
         """
 
+    def report_rows(self, reports: exp.Table) -> exp.Table | exp.Subquery:
+        """The released rows of cases with their regions, under the alias of ``reports``, the view
+        that has them where any has."""
+        return reports
+
     def every(self, least: int, *, surely: bool) -> tuple[Statement, dict[str, Any]]:
         """What lists all pairs of at least so many cases, with its parameters.
 
@@ -148,6 +153,8 @@ class Shape:
     """Columns of the report table that show numbers of the release's own making."""
     shows_cases: ClassVar[bool] = True
     """Rows of cases are released."""
+    counts_items: ClassVar[bool] = False
+    """Counts tell items, whatever is asked."""
     clusters_in_groups: ClassVar[bool] = True
     """Terms that are told apart are told of clusters inside groups, which show their region."""
     usual_ids: ClassVar[Ids | None] = None

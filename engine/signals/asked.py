@@ -12,7 +12,7 @@ from srsql.engine.catalog.releases import (
     shows_keys,
     without_releases,
 )
-from srsql.engine.catalog.series import IMPORTED, PER_QUARTER, find_series
+from srsql.engine.catalog.series import FOREIGN, PER_QUARTER, find_series
 from srsql.engine.errors import SignalError
 from srsql.engine.models import made_shape
 from srsql.engine.shapes import shape_of
@@ -179,7 +179,7 @@ def scope_of(
     if roles and declared.role is None:
         raise SignalError(f"dataset {dataset.name} has no roles of drugs: leave --roles out")
     found = find_series(warehouse, dataset, series)
-    if found is not None and found.family == IMPORTED:
+    if found is not None and found.family in FOREIGN:
         raise SignalError(f"series {series!r} is imported, without drugs: signals need your own")
     releases = dict(
         warehouse.rows(

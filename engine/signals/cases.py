@@ -38,7 +38,7 @@ RELEASED, ORIGINAL = "released", "original"
 _RELEASES = "signals/releases"
 PAIR = "srsql_signal_pair"
 """The temporary table of the pairs that are measured."""
-NOT_COMPARED = ("deleted", "missing_qid")
+NOT_COMPARED = ("deleted", "missing_qid", "counted_before")
 """Reasons for which a case of the originals is left out of them."""
 
 
@@ -397,6 +397,12 @@ def _source(scope: Scope, side: str, name: str, alias: str) -> exp.Table:
     return raw_table(scope.dataset, name, alias=alias)
 
 
+def _reports(scope: Scope, side: str) -> exp.Table | exp.Subquery:
+    """The rows ``t`` of the report table of a side."""
+    reports = _source(scope, side, scope.dataset.report_table, "t")
+    return scope.pairs(side).report_rows(reports)
+
+
 def _cases(scope: Scope, side: str) -> exp.Query:
     """Each case and its latest quarter among those of the scope; or each state of each case, with
     a number for an id, its quarter, and the next one that reports the case (``until``)."""
@@ -405,7 +411,7 @@ def _cases(scope: Scope, side: str) -> exp.Query:
         cases = exp.select(case_id.as_("reported"), column("quarter", "t")).distinct()
     else:
         cases = exp.select(case_id.as_("case_id"), latest.as_("quarter")).group_by(case_id.copy())
-    cases = cases.from_(_source(scope, side, scope.dataset.report_table, "t")).where(
+    cases = cases.from_(_reports(scope, side)).where(
         column("quarter", "t").isin(*map(exp.Literal.string, scope.releases))
     )
     if side == ORIGINAL:
@@ -465,7 +471,7 @@ def _boxes(scope: Scope, side: str) -> exp.Query:
     parts: list[exp.Query] = []
     for position, qid in _conditional(scope.dataset):
         rows = exp.select(column("case_id", "c"), exp.Literal.number(position).as_("position"))
-        rows = rows.from_(_source(scope, side, scope.dataset.report_table, "t"))
+        rows = rows.from_(_reports(scope, side))
         low: exp.Expr
         high: exp.Expr
         if qid.kind == "categorical":

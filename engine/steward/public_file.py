@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from srsql.engine.catalog.datasets import registered_dataset
 from srsql.engine.catalog.public_database import PublicSeries, fill_releases, rows_of
-from srsql.engine.catalog.series import IMPORTED, ORIGINAL, Series, find_series
+from srsql.engine.catalog.series import FOREIGN, ORIGINAL, Series, find_series
 from srsql.engine.errors import BusyError, WarehouseError, one_line
 from srsql.engine.parameters import MAIN
 from srsql.engine.release.exposure import unshared
@@ -253,7 +253,7 @@ def _publishable(warehouse: Warehouse, dataset: Dataset, series: str) -> Series:
         raise WarehouseError(
             f"there is no series {series!r} of {dataset.name}: 'srsql series show' lists them"
         )
-    if found.family == IMPORTED:
+    if found.family in FOREIGN:
         raise WarehouseError(
             f"series {series!r} has somebody else's releases, of which the rows are not here: "
             "split a series of your own"

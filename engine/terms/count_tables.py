@@ -15,11 +15,14 @@ from sqlglot import exp
 
 from srsql.engine.catalog.datasets import normalized, raw_term
 from srsql.engine.catalog.layout import (
-    COUNTS,
+    CASES,
     REGION,
+    REGION_COUNT,
     STRATUM,
     Built,
+    count_columns,
     raw_table,
+    region_columns,
     source_of,
     store_of,
 )
@@ -148,23 +151,27 @@ def _least_k(theta: ThetaPolicy) -> int:
     return -(-least.denominator // least.numerator)
 
 
-def make_tables(terms: str | None, given: Mapping[str, Any]) -> TableParameters | None:
+def make_tables(
+    terms: str | None, given: Mapping[str, Any], *, always: bool = False
+) -> TableParameters | None:
     """What is asked of count tables; None: none are asked for.
 
     Args:
         terms: value of ``--terms``.
         given: options by keyword.
+        always: the model releases nothing else.
 
     Raises:
         ReleaseError: options that go with nothing.
     """
     known = declared(TableParameters)
     asked = {name: value for name, value in given.items() if value is not None and name in known}
-    if terms != TABLES:
+    if terms != TABLES and not always:
         for name, value in asked.items():
             if value:
                 raise ReleaseError(
-                    f"{option_name(name)} goes with --terms {TABLES}: give that, or leave it out"
+                    f"{option_name(name)} goes with --terms {TABLES} or the model tables: give "
+                    "one of them, or leave it out"
                 )
         return None
     return TableParameters(**{known[name].field: value for name, value in asked.items()})
@@ -269,6 +276,25 @@ def make_counts(release: Release, tables: TableParameters) -> None:
     ):
         warehouse.run(create(temporary(f"srsql_{name}"), rows, temp=True))
     warehouse.run_step("terms/count_tables", {"k": tables.k})
+    if not release.visible_dataset.rows:
+        counted = create(temporary(source_of(REGION_COUNT)), _regions(release), temp=True)
+        warehouse.run(counted)
+
+
+def _regions(release: Release) -> exp.Query:
+    """The counted cases of each published region."""
+    shown = [column(name, "g") for name in region_columns(release.visible_dataset)]
+    cases = exp.Count(this=exp.Distinct(expressions=[column("unit", "u")]))
+    return (
+        exp.select(*shown, cases.as_(CASES))
+        .from_(temporary("srsql_counted_unit", alias="u"))
+        .join(
+            temporary("srsql_grouped", alias="m"),
+            on=column("unit", "u").eq(column("case_no", "m")),
+        )
+        .join(temporary(REGION, alias="g"), on=column("group_no", "m").eq(column("group_no", "g")))
+        .group_by(*[each.copy() for each in shown])
+    )
 
 
 def _text(number: object) -> str | None:
@@ -300,10 +326,10 @@ def _items(release: Release, source: Source) -> exp.Query:
     return rows.where(role.isin(*map(exp.Literal.string, source.suspects)))
 
 
-def count_queries() -> dict[str, exp.Query]:
+def count_queries(dataset: Dataset) -> dict[str, exp.Query]:
     """Table of counts -> what fills it: strata from the root on, cells in the order of columns."""
     found: dict[str, exp.Query] = {}
-    for name, columns in COUNTS.items():
+    for name, columns in count_columns(dataset).items():
         rows = exp.select(*[column(shown, "t") for shown in columns])
         rows = rows.from_(temporary(source_of(name), alias="t"))
         if name != STRATUM:
@@ -315,7 +341,7 @@ def count_queries() -> dict[str, exp.Query]:
 def build_counts(release: Release) -> list[Built]:
     """Fill one table per released view in the schema ``STORE``."""
     built = []
-    for name, rows in count_queries().items():
+    for name, rows in count_queries(release.visible_dataset).items():
         store = store_of(release.release_id, name)
         release.warehouse.run(create(table(STORE, store), rows))
         built.append(Built(name, store, rows))

@@ -18,7 +18,7 @@ from srsql.engine.checks.published_regions import (
     shown_regions,
 )
 from srsql.engine.checks.released_rows import inside_query, quarter_reports, released_reports
-from srsql.engine.store.statements import temporary
+from srsql.engine.store.statements import table, temporary
 from srsql.schemas import load_dataset
 
 FAERS = load_dataset("faers")
@@ -35,7 +35,7 @@ STATEMENTS: dict[str, exp.Query] = {
     "region_ends": region_ends(CATEGORIES, "seen_region"),
     "case_symptoms": case_symptoms(FAERS, temporary("seen", alias="v")),
     "drawn_values": drawn_values_query(CATEGORIES, SCHEMA, 1),
-    "inside": inside_query(FAERS, SCHEMA, 1, set()),
+    "inside": inside_query(FAERS, table(SCHEMA, FAERS.report_table, alias="v"), 1, set()),
     "quarter_reports": quarter_reports(FAERS, "2011Q4", by_report=False),
     "released_reports": released_reports(FAERS, SCHEMA, by_report=True),
     "dimension_values": dimension_values(CATEGORIES, SCHEMA, ["age", "sex"]),

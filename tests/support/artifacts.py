@@ -122,10 +122,11 @@ def rehash(
     told = manifest_of(folder) | changes
     if counts:
         tables = tables_of(folder)
-        reports = tables[told["report_table"]]
         for table in told["tables"]:
             table["rows"] = len(tables[table["name"]])
             table["content_sha256"] = content_of(tables[table["name"]])
+    if counts and told["report_table"] is not None:
+        reports = tables[told["report_table"]]
         told["counts"]["released_reports"] = len(reports)
         told["counts"]["released_cases"] = len({row[case_id_of(told)] for row in reports})
         if "measured_cases" in told["parameters"]:

@@ -388,7 +388,7 @@ def _claims(
         every_term_published=all(
             a.column in dataset.table(a.table).publish for a in dataset.sensitive
         ),
-        attributes=_attributes(dataset) if dataset.rows else (),
+        attributes=_attributes(dataset) if dataset.regions else (),
         tables=tuple(tables),
         derived=derived_claims(dataset) or None,
         qid_sets=tuple(QidSetClaim(name=s.name, attributes=s.qids) for s in dataset.qid_set)

@@ -33,7 +33,9 @@ from srsql.engine.artifact.format import (
     DUCKDB_FILE,
     LONGEST,
     LONGEST_TERM,
+    OF_REGION,
     QUARTER,
+    REGION_CELLS,
     TREE,
     Column,
     Manifest,
@@ -148,19 +150,26 @@ def plan_counts(dataset: Dataset, schema: str) -> list[Plan]:
     """The counts that tell items in the place of rows, which have no ids.
 
     Args:
-        dataset: for the length of terms.
+        dataset: for the length of terms, and the columns of regions where it has no rows.
         schema: of the release's views.
     """
     most = dataset.longest_term
     longer = {"max_length": most} if most != LONGEST_TERM else {}
-    plans = []
-    for name, shown in COUNT_TABLES.items():
-        columns = tuple(
+    tables = {
+        name: tuple(
             Column.model_validate(
                 {"name": of, "type": kind, "role": role, **(longer if role == "term" else {})}
             )
             for of, (kind, role) in shown.items()
         )
+        for name, shown in COUNT_TABLES.items()
+    }
+    if not dataset.rows:
+        cases = Column.model_validate(dict(zip(("name", "type", "role"), OF_REGION, strict=True)))
+        regions = (shown for qid in dataset.qid for shown in _region(qid))
+        tables = {REGION_CELLS: (*regions, cases)} | tables
+    plans = []
+    for name, columns in tables.items():
         read = exp.select(
             *[
                 exp.cast(column(c.name, "t"), c.type, dialect="duckdb").as_(c.name, quoted=True)
@@ -207,8 +216,7 @@ def prove(
     ]
     built += [
         Built(name, f"release_{release.release_id}_{name}", query)
-        for name, query in count_queries().items()
-        if dataset.counted
+        for name, query in (count_queries(dataset) if dataset.counted else {}).items()
     ]
     check_lineage(warehouse, dataset, release.schema, built)
     for plan in plans:

@@ -22,7 +22,9 @@ from srsql.engine.artifact.format import (
     KEYED,
     MANIFEST,
     OF_KEY,
+    OF_REGION,
     README,
+    REGION_CELLS,
     TERM_TABLES,
     AnyManifest,
     Manifest,
@@ -63,7 +65,9 @@ PERSONS_AT = {0.9: "k_by_persons_90_percent", 0.99: "k_by_persons_99_percent"}
 """Match probability -> the parameter that tells how many persons every region has, up to k."""
 LEAST_MATCH = 0.5
 """Pairs below are not kept, so that persons below are not counted."""
-OF_COUNTED_ROWS = {"report id", "case id", "period", "lower bound", "upper bound", "node"}
+OF_REGIONS = {"lower bound", "upper bound", "node"}
+"""Roles of the columns of regions."""
+OF_COUNTED_ROWS = {"report id", "case id", "period", *OF_REGIONS}
 """Roles of the columns that rows of cases have where counts tell their items."""
 _FRACTION = re.compile(r"[0-9]{1,18}(/[0-9]{0,17}[1-9][0-9]{0,17})?")
 Trees = dict[str, list[tuple[str, str]]]
@@ -75,18 +79,20 @@ def shape_faults(manifest: Manifest) -> list[str]:
     names = [table.name for table in manifest.tables]
     of_terms = set(TERM_TABLES) if manifest.terms else set()
     reports = manifest.report_table
-    if reports is None and not (of_terms and of_terms == set(names)):
-        return [f"{MANIFEST}: there is no report table, nor the tables of terms alone"]
-    due = {reports, *COUNT_TABLES}
+    alone = manifest.counts_alone or (of_terms and of_terms == set(names))
+    if reports is None and not alone:
+        return [f"{MANIFEST}: there is no report table, nor the tables of terms or counts alone"]
+    due = {reports or REGION_CELLS, *COUNT_TABLES}
     if manifest.counted is not None and (manifest.terms or set(names) != due):
         return [f"{MANIFEST}: the tables are not those of cases and counts alone"]
     if len(set(names)) < len(names) or (reports is not None and reports not in names):
         return [f"{MANIFEST}: the tables are not each there once, the report table among them"]
     faults = [fault for table in manifest.tables for fault in _table_faults(manifest, table)]
-    if reports is None:
+    if reports is None and not manifest.counts_alone:
         return faults
-    if [c.role for c in manifest.reports.columns].count("period") != 1:
-        faults.append(f"{MANIFEST}: the report table has not one period")
+    periods = [c.role for c in manifest.regions.columns].count("period")
+    if periods != int(reports is not None):
+        faults.append(f"{MANIFEST}: rows of cases have not one period, or counts of regions one")
     attributes = {attribute.name for attribute in manifest.attributes}
     if not attributes or len(attributes) < len(manifest.attributes):
         faults.append(f"{MANIFEST}: the quasi-identifiers are none, or not each there once")
@@ -110,6 +116,11 @@ def _table_faults(manifest: Manifest, table: Table) -> Iterator[str]:
         declared = [(c.name, (c.type, c.role)) for c in table.columns]
         if declared != list(COUNT_TABLES[table.name].items()):
             yield f"{MANIFEST}: table {table.name} has not the columns of counts"
+    elif manifest.counts_alone and table.name == REGION_CELLS:
+        last = table.columns[-1]
+        counted = (last.name, last.type, last.role) == OF_REGION and last.attribute is None
+        if not counted or set(roles[:-1]) - OF_REGIONS:
+            yield f"{MANIFEST}: table {table.name} has more than regions and their cases"
     elif ids[0] != 1 or ids[1] > 1:
         yield f"{MANIFEST}: table {table.name} has not one report id"
     rows = published_rows(manifest)

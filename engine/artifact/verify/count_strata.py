@@ -193,7 +193,7 @@ def placed(
         strata: the tree.
         regions: the region columns of the report table in their order, then a number of cases.
     """
-    columns = [c for c in manifest.reports.columns if c.attribute]
+    columns = [c for c in manifest.regions.columns if c.attribute]
     above = {name: dict(rows) for name, rows in trees.items()}
     inner: dict[tuple[str, str], bool] = {}
 
@@ -231,9 +231,13 @@ def placed(
 
 def regions_of(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[tuple[Any, ...]]:
     """The columns of each region of the loaded rows, then how many cases have it."""
-    reports = manifest.reports
+    reports = manifest.regions
     named = {c.role: c.name for c in reports.columns}
     shown = [column(c.name, "t") for c in reports.columns if c.attribute]
+    if manifest.counts_alone:
+        counts = exp.select(*shown, column(named["cases"], "t"))
+        counts = counts.from_(temporary(loaded(reports.name), alias="t"))
+        return con.execute(counts.sql("duckdb")).fetchall()
     case_id = column(named.get("case id", named["report id"]), "t")
     rows = (
         exp.select(*shown, exp.Count(this=exp.Distinct(expressions=[case_id])))

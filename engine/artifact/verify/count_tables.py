@@ -49,6 +49,13 @@ from srsql.engine.artifact.verify.files import read_hierarchies, read_thresholds
 from srsql.engine.artifact.verify.frequency import RankedValue
 from srsql.engine.artifact.verify.published_rows import published_rows
 from srsql.engine.artifact.verify.reading import connection, loaded, read_tables
+from srsql.engine.artifact.verify.region_counts import (
+    NO_ROWS,
+    WITHOUT_IDS,
+    alone_faults,
+    region_count_check,
+)
+from srsql.engine.artifact.verify.rows import bounds_check
 from srsql.engine.artifact.verify.term_keys import key_of_term
 from srsql.engine.artifact.verify.verdict import Check, ids_join
 from srsql.engine.catalog.series import ORIGINAL, PER_QUARTER
@@ -119,6 +126,10 @@ def check_counts(
         Check("bridges", forced, bridges),
     ]
     unproved = [UNTOLD.format(quarter=manifest.quarter)]
+    if manifest.counts_alone:
+        checks.append(region_count_check(con, manifest))
+        checks.append(bounds_check(con, folder, manifest))
+        unproved.append(WITHOUT_IDS.format(quarter=manifest.quarter))
     if coarse:
         unproved.append(NOT_FINEST.format(quarter=manifest.quarter, pairs=coarse, total=pairs))
     if open_bridges:
@@ -205,7 +216,7 @@ def _unit_faults(
 ) -> Iterator[str]:
     """Numbers of cases that are not those of the rows; of a later release, that are more."""
     told = dict(cells.told.get((), {}))
-    if not manifest.earlier_releases:
+    if not manifest.earlier_releases or manifest.counts_alone:
         yield from _not_due(told, due_units(cells.strata, regions, k))
         return
     for node, cases in told.items():
@@ -249,7 +260,7 @@ def new_units_check(
     Returns:
         The check, and what is not shown; nothing where no artifact has counts.
     """
-    if not any(manifest.counted for _, manifest in given):
+    if not any(manifest.counted and manifest.report_table for _, manifest in given):
         return [], []
     faults, unproved, total = list[str](), list[str](), 0
     so_far = set[str]()
@@ -258,6 +269,9 @@ def new_units_check(
     ) as con:
         con.execute("CREATE TEMP TABLE srsql_known_unit (case_id VARCHAR)")
         for folder, manifest in given:
+            if manifest.counts_alone:  # which says so of itself
+                so_far.add(manifest.quarter)
+                continue
             whole = set(manifest.earlier_releases) <= so_far and ids_join(manifest)
             so_far.add(manifest.quarter)
             if unread := read_tables(con, folder, manifest):
@@ -308,11 +322,12 @@ def counted_faults(manifest: Manifest) -> list[str]:
     ships declares."""
     claim, told = manifest.counted, manifest.parameters
     if claim is None:
-        names = ("table_k", "table_items", "table_pairs", "table_strata")
+        names = (NO_ROWS, "table_k", "table_items", "table_pairs", "table_strata")
         return [
             f"{MANIFEST}: parameter {n} is there, and counts are not" for n in names if n in told
         ]
-    return [f"{MANIFEST}: {text}" for text in (*_claim_faults(claim, manifest), *_kinds(manifest))]
+    faults = (*_claim_faults(claim, manifest), *_kinds(manifest), *alone_faults(manifest))
+    return [f"{MANIFEST}: {text}" for text in faults]
 
 
 def _claim_faults(claim: CountsClaim, manifest: Manifest) -> Iterator[str]:

@@ -13,6 +13,8 @@ from srsql.engine.artifact.format import (
     COUNT_TABLES,
     LONGEST,
     MANIFEST,
+    OF_REGION,
+    REGION_CELLS,
     TERM_TABLES,
     Attribute,
     Manifest,
@@ -130,7 +132,7 @@ def differences(manifest: Manifest, trees: Trees, dataset: Dataset) -> list[str]
     if told != [(each.name, each.qids) for each in dataset.qid_set]:
         faults.append("other sets of quasi-identifiers are protected, or none")
     faults += derived_differences(manifest, dataset, derived_claims(dataset))
-    return faults + (list(_tree_faults(trees, dataset)) if manifest.report_table else [])
+    return faults + (list(_tree_faults(trees, dataset)) if dataset.regions else [])
 
 
 def _table_faults(manifest: Manifest, dataset: Dataset) -> Iterator[str]:
@@ -139,6 +141,9 @@ def _table_faults(manifest: Manifest, dataset: Dataset) -> Iterator[str]:
     original = told == ORIGINAL and manifest.case_ids != "pseudonym"
     ids = _IDS[dataset.id_type if original else "integer"]  # pseudonyms are numbers
     due = {table.name: expected_columns(dataset, table, ids) for table in dataset.row_tables}
+    if manifest.counts_alone:
+        due[REGION_CELLS] = {k: v for qid in dataset.qid for k, v in _region(qid).items()}
+        due[REGION_CELLS][OF_REGION[0]] = (*OF_REGION[1:], None)
     found = {
         table.name: {c.name: (c.type, c.role, c.attribute) for c in table.columns}
         for table in manifest.tables
@@ -222,7 +227,7 @@ def _region(qid: Qid) -> dict[str, Shape]:
 
 def _attribute_faults(manifest: Manifest, dataset: Dataset) -> Iterator[str]:
     """Quasi-identifiers with another unit, domain or granularity, too many or too few."""
-    due = {qid.name: _attribute(qid) for qid in dataset.qid} if dataset.rows else {}
+    due = {qid.name: _attribute(qid) for qid in dataset.qid} if dataset.regions else {}
     found = {attribute.name: attribute for attribute in manifest.attributes}
     for name in sorted(due.keys() | found.keys()):
         if name not in found:

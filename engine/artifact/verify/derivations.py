@@ -146,10 +146,10 @@ def _row_faults(
     con: duckdb.DuckDBPyConnection, manifest: Manifest, claim: DerivedClaim
 ) -> Iterator[str]:
     """Published values that the rule does not make."""
-    if claim.name not in {c.name for c in manifest.reports.columns}:
+    if claim.name not in {c.name for c in manifest.regions.columns}:
         return
     value = column(claim.name, "t")
-    rows = exp.select(value).distinct().from_(temporary(loaded(manifest.reports.name), alias="t"))
+    rows = exp.select(value).distinct().from_(temporary(loaded(manifest.regions.name), alias="t"))
     found = [row[0] for row in con.execute(rows.sql("duckdb")).fetchall()]
     for text in sorted(str(each) for each in found if not _made(claim, each)):
         yield f"rows show {text!r}, which its rule does not make"

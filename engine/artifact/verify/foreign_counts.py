@@ -1,9 +1,6 @@
 """Count tables of somebody else, held to the rules of SPEC section 19 as far as they show it.
 
-A table is a CSV file with a row for each count: columns of items (a drug, a reaction), in any
-number columns of strata (sex, age), and a column ``cases``. An empty field stands for all: a row
-without items counts all cases of its stratum, one with a drug alone all cases with the drug. The
-strata need no tree: by sex and by age are two ways to part the same cases.
+What a table is, and what is read of it: ``audit/imports/count_file.py``.
 
 Nothing of it is believed, and nothing taken for a rule that it does not say: where a count is not
 told that a rule asks for, the widest bounds are taken that the told ones leave.
@@ -11,24 +8,16 @@ told that a rule asks for, the widest bounds are taken that the told ones leave.
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 
 from srsql.engine.artifact.verify.verdict import Check, Verified
+from srsql.engine.audit.imports.count_file import ForeignCounts, Key, Stratum, read_counts
 from srsql.engine.errors import VerifyError
-from srsql.schemas.outside import open_text
 
-CASES = "cases"
-Stratum = tuple[str | None, ...]
-"""A value for each column of strata; None: all."""
-Key = tuple[str | None, ...]
-"""A value for each column of items; None: any."""
-MOST_ROWS = 5_000_000
 CANNOT = (
     "that the counts are true, and of which cases they are: rows and originals are not given",
     "other tables of the same cases, whose counts can be subtracted from these (rule R6)",
@@ -40,42 +29,6 @@ NO_JOINT = (
     "{count:,} of {total:,} pairs of items that share a third, for want of their joint count: the "
     "widest bound does not refute them"
 )
-
-
-class ForeignCounts:
-    """The counts of a file by key and stratum."""
-
-    def __init__(
-        self, items: Sequence[str], strata: Sequence[str], told: Mapping[tuple[Key, Stratum], int]
-    ) -> None:
-        self.items, self.strata, self.told = items, strata, told
-
-    @cached_property
-    def by_key(self) -> dict[Key, dict[Stratum, int]]:
-        """Key -> stratum -> count."""
-        found: dict[Key, dict[Stratum, int]] = defaultdict(dict)
-        for (key, stratum), cases in self.told.items():
-            found[key][stratum] = cases
-        return dict(found)
-
-    def words(self, key: Key, stratum: Stratum) -> str:
-        """A cell in words."""
-        named = [f"{n} {v!r}" for n, v in zip(self.items, key, strict=True) if v is not None]
-        where = [f"{n} {v!r}" for n, v in zip(self.strata, stratum, strict=True) if v is not None]
-        return f"{' and '.join(named) or 'all cases'} of {', '.join(where) or 'all strata'}"
-
-    def parts(self, key: Key, stratum: Stratum) -> Iterator[dict[Stratum, int]]:
-        """The told cells that part a cell by one column: what each value of it has."""
-        for place, value in enumerate(stratum):
-            if value is None:
-                found = {
-                    other: cases
-                    for other, cases in self.by_key[key].items()
-                    if other[place] is not None
-                    and other[:place] + other[place + 1 :] == stratum[:place] + stratum[place + 1 :]
-                }
-                if found:
-                    yield found
 
 
 def verify_foreign_counts(
@@ -97,7 +50,22 @@ def verify_foreign_counts(
         raise VerifyError(f"--k {k}: a count of one case hides nobody, give 2 or more")
     if unknown := sorted(set(theta) - set(items)):
         raise VerifyError(f"--theta {unknown[0]}: it is none of --items {','.join(items)}")
-    counts = _read(path, tuple(items))
+    counts = read_counts(path, tuple(items), VerifyError)
+    checks, cannot = judged_counts(counts, k, theta)
+    named = tuple(Check(c.name, c.faults, c.total, str(path)) for c in checks)
+    return Verified((str(path),), named, (), tuple(cannot))
+
+
+def judged_counts(
+    counts: ForeignCounts, k: int, theta: Mapping[str, Fraction]
+) -> tuple[list[Check], list[str]]:
+    """The checks of counts, and what cannot be judged, in words.
+
+    Args:
+        counts: of a table.
+        k: cases of a count, at least.
+        theta: as ``verify_foreign_counts`` takes it.
+    """
     shares, unasked = _shares(counts, k, theta)
     bridges, open_bridges, total = _bridges(counts, theta)
     looked_at = len(counts.told)
@@ -114,40 +82,7 @@ def verify_foreign_counts(
         cannot.append(NOT_ASKED.format(count=unasked))
     if open_bridges:
         cannot.append(NO_JOINT.format(count=open_bridges, total=total))
-    named = tuple(Check(c.name, c.faults, c.total, str(path)) for c in checks)
-    return Verified((str(path),), named, (), tuple(cannot))
-
-
-def _read(path: Path, items: tuple[str, ...]) -> ForeignCounts:
-    told: dict[tuple[Key, Stratum], int] = {}
-    try:
-        with open_text(path) as file:
-            reader = csv.DictReader(file, strict=True)
-            columns = [name or "" for name in reader.fieldnames or ()]
-            for name in (*items, CASES):
-                if columns.count(name) != 1:
-                    raise VerifyError(
-                        f"{path}: it needs one column {name!r} (it has: {', '.join(columns)})"
-                    )
-            strata = [name for name in columns if name not in (*items, CASES)]
-            for number, row in enumerate(reader, 2):
-                text = row[CASES]
-                if None in row or text is None or not text.strip().isascii():
-                    raise VerifyError(f"{path}, row {number}: it has not as many fields as columns")
-                if not text.strip().isdigit():
-                    raise VerifyError(f"{path}, row {number}: {text[:20]!r} is no number of cases")
-                if number > MOST_ROWS:
-                    raise VerifyError(f"{path}: more than {MOST_ROWS:,} counts")
-                key = tuple((row[name] or "").strip().casefold() or None for name in items)
-                where = tuple((row[name] or "").strip() or None for name in strata)
-                if (key, where) in told:
-                    raise VerifyError(f"{path}, row {number}: this count is there twice")
-                told[key, where] = int(text)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise VerifyError(f"{path}: cannot be read: {error}") from None
-    if not told:
-        raise VerifyError(f"{path}: there are no counts")
-    return ForeignCounts(items, strata, told)
+    return checks, cannot
 
 
 def _cells(counts: ForeignCounts, k: int) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from srsql.engine.artifact.format import CLUSTERS, Manifest, QidSetClaim
+from srsql.engine.artifact.format import CLUSTERS, REGION_CELLS, Manifest, QidSetClaim
 from srsql.schemas import Dataset
 
 Found = TypeVar("Found")
@@ -37,7 +37,7 @@ class PublishedRows:
         """The dataset without the rows of what is told apart from them."""
         claim = self.manifest.terms
         if self.manifest.counted is not None:
-            return dataset.with_counts()
+            return dataset.with_counts(rows=not self.manifest.counts_alone)
         if claim is None:
             return dataset
         apart = self.of_clusters(lambda: claim.attributes, lambda: None)
@@ -67,7 +67,8 @@ class PublishedRows:
 
 def published_rows(manifest: Manifest) -> PublishedRows:
     """How the rows of an artifact of one quarter tell the truth."""
-    rows, claim = frozenset({manifest.report_table}), manifest.terms
+    place = REGION_CELLS if manifest.counts_alone else manifest.report_table
+    rows, claim = frozenset({place}), manifest.terms
     if manifest.counted is not None:
         return PublishedRows(
             manifest, rows, unproved=frozenset({"theta", "thresholds"}), growing=()

@@ -129,7 +129,7 @@ def check_rows(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest)
         replace(check, faults=[*check.faults, *spread]) if check.name == "ids" else check
         for check in checks
     ]
-    return [*checks, *key_checks(con, manifest), _bounds(con, folder, manifest)]
+    return [*checks, *key_checks(con, manifest), bounds_check(con, folder, manifest)]
 
 
 def id_faults(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> list[str]:
@@ -372,9 +372,9 @@ def _position() -> exp.Expr:
     return exp.Sub(this=number, expression=exp.Literal.number(1))
 
 
-def _bounds(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> Check:
+def bounds_check(con: duckdb.DuckDBPyConnection, folder: Path, manifest: Manifest) -> Check:
     """Each distinct interval or node of each quasi-identifier."""
-    reports, trees = manifest.reports, read_hierarchies(folder, manifest)
+    reports, trees = manifest.regions, read_hierarchies(folder, manifest)
     faults, total = hierarchy_faults(trees, manifest), 0
     for attribute in manifest.attributes:
         columns = [c for c in reports.columns if c.attribute == attribute.name]

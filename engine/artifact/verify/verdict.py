@@ -33,6 +33,7 @@ CHECKS = {
     "thresholds": "thresholds are given of released values only, each once, as the parameters say",
     "term keys": "beside every term stands the key of its spelling, by which terms are compared",
     "terms": "terms that are told apart are k^m-anonymous in every chunk, in clusters of k",
+    "regions": "every region counts k cases or more, once, and all of them are the released cases",
     "strata": "the strata of counts follow from the cuts that the manifest tells",
     "told units": "cases by stratum are those of the rows",
     "told counts": "no count is below k, told twice, of other columns, or of strata in one another",

@@ -66,6 +66,8 @@ from srsql.engine.artifact.verify.reading import (
     run_step,
     text,
 )
+from srsql.engine.artifact.verify.region_counts import NAME as REGION_COUNTS
+from srsql.engine.artifact.verify.region_counts import SHOWN_FIGURES
 from srsql.engine.artifact.verify.rows import (
     ROW_CHECKS,
     add_artifact,
@@ -164,7 +166,7 @@ def verify(
             not_run += [f"{part.place}: {name}" for name in part.not_run]
             unproved += part.unproved
             complete = complete and part.manifest is not None
-            if part.manifest and part.manifest.report_table is not None:
+            if part.manifest and (part.manifest.report_table or part.manifest.counts_alone):
                 read.append((folder, part.manifest))
             elif part.manifest:
                 cannot_join.append(f"{part.manifest.quarter}: {TERMS_ALONE}")
@@ -198,10 +200,11 @@ def verify(
             cannot += anew
             of_units, open_units = new_units_check(read, memory_limit)
             checks, cannot = checks + of_units, cannot + open_units
-        cannot += [NEW_IDS.format(quarter=m.quarter) for _, m in read[1:] if ids_join(m)]
+        with_rows = [m for _, m in read if not m.counts_alone]
+        cannot += [NEW_IDS.format(quarter=m.quarter) for m in with_rows[1:] if ids_join(m)]
         cannot += [
             MODEL_WITHOUT_JOINS.format(quarter=m.quarter, model=m.model)
-            for _, m in read
+            for m in with_rows
             if "b" not in m.attacks
         ]
     cannot += attacks_left(read, alone=not several)
@@ -280,6 +283,7 @@ def _verify_part(
     """
     objects, due = beside[-1], _OF_ROWS + ((TERM_KEYS,) if manifest.term_key else ())
     due += COUNT_CHECKS if manifest.counted else ()
+    due += (REGION_COUNTS,) if manifest.counts_alone else ()
     told = [*claim_faults(manifest), *counted_faults(manifest), *consistency_faults(manifest)]
     claims = Check("manifest", told, 1)
     found, complete = ([objects], False) if objects.faults else load(con, folder, manifest)
@@ -301,6 +305,7 @@ def _verify_part(
             checks[0] = claims = replace(claims, faults=[*claims.faults, *shown, *figures])
         made = derived_check(con, manifest, trees)
         checks += [each for each in (made, sets_check(con, manifest)) if each]
+        follow |= set(SHOWN_FIGURES) if manifest.counts_alone else set()
         unproved = figures_not_shown(manifest, follow)
         of_counts, values, open_counts = check_counts(con, folder, manifest, trees)
         checks += of_counts
@@ -343,8 +348,9 @@ def _check_claims(
     columns = sum(len(table.columns) for table in manifest.tables)
     checks.append(Check("declaration", faults, columns))
     unproved += declaration_not_shown(manifest)
-    if manifest.report_table is not None:
-        values, spellings = ranking(con, keyed=bool(manifest.term_key))
+    if manifest.report_table is not None or manifest.counts_alone:
+        rows = manifest.report_table is not None
+        values, spellings = ranking(con, keyed=bool(manifest.term_key)) if rows else ([], [])
         values = [*values, *counted]
         faults, unknown = policy_verdict(manifest, values, spellings)
         checks.append(Check("policy", faults, len(values)))

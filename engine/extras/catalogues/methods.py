@@ -42,6 +42,10 @@ NOT_FOLLOWED = (
 NO_ROWS = (
     "Terms are released apart from cases, so that counts of term sets are known within bounds."
 )
+COUNTS_ALONE = (
+    "Counts are released, and no rows of cases: each case is counted in one quarter, so that "
+    "counts of quarters add up."
+)
 SPELLING = (
     "Terms have the spelling of the reports and were compared trimmed, in upper case and composed "
     "by Unicode NFC."
@@ -122,6 +126,8 @@ def _spelling(part: Manifest) -> str:
 
 
 def _counted(part: Manifest) -> str:
+    if part.counts_alone:
+        return COUNTS_ALONE
     if part.report_table is None:
         return NO_ROWS
     return NOT_FOLLOWED if part.parameters.get("ids") == PER_QUARTER else COUNTED
@@ -231,6 +237,8 @@ def _suppressed(parts: Sequence[Manifest]) -> str:
 
 
 def _limits(part: Manifest) -> str:
+    if part.counts_alone:
+        return "counts below k, and those that would break a threshold, are not told"
     if part.report_table is None:
         return "counts of term sets have a lower and an upper bound (term-counts.sql)"
     if part.perturbed:

@@ -60,7 +60,8 @@ UNPROVED: dict[str, tuple[Callable[[Wanted], bool], str]] = {
 
 def _takes_none(model: GroupingModel) -> bool:
     """Whether its rows are none that keep k and theta by their regions alone."""
-    of_regions = model.shape.shows_cases and not model.claimed_bounds.drawn
+    counts = model.shape.shows_cases or model.shape.counts_items
+    of_regions = counts and not model.claimed_bounds.drawn
     kept = model.claimed_bounds.guaranteed == {"k", "theta"}
     return not of_regions or not kept or model.symptoms_limit is not None
 
@@ -97,9 +98,15 @@ COUNTS = Feature(
     "count tables",
     "Counts tell the items of cases by strata, and rows show a region and no item.",
     options=("strata", "table_k", "table_items"),
-    stages=("set_items_apart", "count_items", "need_new_units"),
-    checks=(of.COUNT_TABLES,),
-    facts={"table_k": int, "table_items": str, "table_pairs": str, "table_strata": str},
+    stages=("set_items_apart", "leave_counted_out", "count_items", "need_new_units"),
+    checks=(of.COUNT_TABLES, of.REGION_COUNTS),
+    facts={
+        "rows_of_cases": str,
+        "table_k": int,
+        "table_items": str,
+        "table_pairs": str,
+        "table_strata": str,
+    },
     refusals=(
         Refusal(
             Asked,
@@ -109,6 +116,14 @@ COUNTS = Feature(
             f"{ASKED} does not go with the model {{model}}: rows beside counts keep k alone, in "
             "regions that hold the values of their cases",
             "give --model ms or ppms++",
+        ),
+        Refusal(
+            Asked,
+            "--model tables",
+            "--terms disassociate",
+            lambda at: at.wanted.model.shape.counts_items and at.wanted.terms is not None,
+            "the model {model} releases counts, and no terms of clusters",
+            "leave --terms out",
         ),
         *(_not_with(other, holds, why) for other, (holds, why) in UNPROVED.items()),
         Refusal(

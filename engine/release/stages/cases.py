@@ -14,6 +14,7 @@ from srsql.engine.release.request import Request
 from srsql.engine.release.stages.carrying import buckets_carrier
 from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
 from srsql.engine.store.statements import query
+from srsql.engine.terms.count_tables import TOPIC as COUNTS_TOPIC
 from srsql.engine.terms.count_tables import take_items_off
 
 
@@ -66,6 +67,13 @@ def withhold_late(request: Request, made: Made) -> Tables:
     return {}
 
 
+def leave_counted_out(request: Request, made: Made) -> Tables:
+    """Withhold the cases that an earlier release counts: each is counted once (rule R6)."""
+    made.current.warehouse.run(query(COUNTS_TOPIC, "counted_before"))
+    made.current.warehouse.run(query(LATE_TOPIC, "leave_late"))
+    return {}
+
+
 def find_what_may_be_lost(request: Request, made: Made) -> Tables:
     """Find the values that may be suppressed at all."""
     made.suppression = request.suppression(made.draw, made.weight_scale)
@@ -88,6 +96,13 @@ LATE_WITHHELD = Stage(
     "which ones did.",
     withhold_late,
     reads="case profile unit withheld",
+)
+COUNTED_BEFORE = Stage(
+    "history",
+    "Where counts alone are released, cases that an earlier release counts are left out.",
+    leave_counted_out,
+    reads="profile role withheld",
+    applies=lambda request: request.shape.counts_items,
 )
 LOSABLE = Stage(
     "history",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from srsql.engine.audit.count_differences import count_differences
 from srsql.engine.errors import LinkableError
 from srsql.engine.release.request import Request
 from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
@@ -36,6 +37,20 @@ def need_new_units(request: Request, made: Made) -> Tables:
             f"series {series!r}: two tables of the same cases are subtracted from each other, give "
             "--allow-linkable if both are to be out"
         )
+    differ = count_differences(
+        current.warehouse,
+        current.visible_dataset,
+        quarter=current.quarter,
+        release_id=current.release_id,
+        k=request.tables.k if request.tables else None,
+    )
+    if differ and not request.allow_linkable:
+        first = differ[0]
+        raise LinkableError(
+            f"{first.found:,} counts of {current.quarter} differ from those of {first.one} by "
+            f"fewer than k cases ({first.example}): whoever has both subtracts them, give "
+            "--allow-linkable if both are to be out"
+        )
     return {}
 
 
@@ -43,9 +58,9 @@ COUNTED = Stage(
     "counts",
     "Cases that no earlier release has are counted by stratum, item and pair of items.",
     count_items,
-    reads="case_report identity item_theta public_region role",
+    reads="case_report grouped identity item_theta public_region role",
     writes="counted_item counted_kind counted_unit count_stratum held_item pub_case_count "
-    "pub_item_count pub_pair_count pub_stratum told_count unit_item",
+    "pub_item_count pub_pair_count pub_region_count pub_stratum told_count unit_item",
     applies=lambda request: request.tables is not None,
 )
 NEW_UNITS = Stage(

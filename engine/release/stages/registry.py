@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from srsql.engine.release.stages.cases import (
     CASES,
+    COUNTED_BEFORE,
     FEASIBLE,
     HISTORY,
     ITEMS_APART,
@@ -34,6 +35,7 @@ STAGES: tuple[Stage, ...] = (
     CASES,
     HISTORY,
     LATE_WITHHELD,
+    COUNTED_BEFORE,
     LOSABLE,
     KERNELS,
     THRESHOLDS,

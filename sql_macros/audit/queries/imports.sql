@@ -143,3 +143,61 @@ WHERE m.release_id = $release_id;
 -- name: store_manifest
 -- Write the private manifest of a release.
 UPDATE srsql.release SET private_manifest = $manifest WHERE release_id = $release_id;
+
+-- name: keep_counts
+-- Keep the cells of a foreign table of counts.
+INSERT INTO srsql.foreign_count
+SELECT
+    $release_id AS release_id,
+    unnest($items::VARCHAR[][]) AS items,
+    unnest($strata::VARCHAR[][]) AS strata,
+    unnest($cases::BIGINT[]) AS cases;
+
+-- name: counts_told
+-- The cells of an imported table of counts.
+SELECT c.items, c.strata, c.cases
+FROM srsql.foreign_count AS c
+WHERE c.release_id = $release_id;
+
+-- name: keep_manifest
+-- The manifest of an imported table of counts.
+UPDATE srsql.release SET private_manifest = $manifest WHERE release_id = $release_id;
+
+-- name: manifest
+-- The manifest of an imported table of counts.
+SELECT r.private_manifest FROM srsql.release AS r WHERE r.release_id = $release_id;
+
+-- name: count_tables
+-- The tables of counts that are or were out, of all series, and $release_id though it is not yet:
+-- release_id, quarter, series, k (NULL: not told), whether it is foreign, version of the key of
+-- terms.
+SELECT
+    r.release_id,
+    r.quarter,
+    r.series,
+    (r.private_manifest ->> '$.table_k')::BIGINT AS k,
+    (r.private_manifest -> '$.counts') IS NOT NULL AS is_foreign,
+    coalesce(
+        (SELECT max(v.version) FROM srsql.release_key AS v WHERE v.release_id = r.release_id), 0
+    ) AS version
+FROM srsql.release AS r
+WHERE
+    r.dataset = $dataset
+    AND ($quarter IS NULL OR r.quarter = $quarter)
+    AND (r.status <> 'draft' OR r.release_id = $release_id)
+    AND (
+        (r.private_manifest ->> '$.table_k') IS NOT NULL
+        OR (r.private_manifest -> '$.counts') IS NOT NULL
+        OR r.release_id = $release_id
+    )
+ORDER BY r.quarter, r.release_id;
+
+-- name: imported_counts
+-- The imported tables of counts of a series, superseded ones too: release_id, quarter, status.
+SELECT r.release_id, r.quarter, r.status
+FROM srsql.release AS r
+WHERE
+    r.dataset = $dataset
+    AND r.series = $series
+    AND ($quarter IS NULL OR r.quarter = $quarter)
+ORDER BY r.quarter, r.release_id;

@@ -25,7 +25,8 @@ SELECT
         []
     ) AS attacks,
     t.term_format,
-    coalesce(t.with_rows, true) AS with_rows,
+    coalesce(t.with_rows, true) AND (r.private_manifest ->> '$.rows_of_cases') IS NULL
+        AS with_rows,
     CASE
         WHEN t.term_format IS NULL THEN NULL
         WHEN (r.private_manifest ->> '$.term_cases') IS NOT NULL THEN 'rows'

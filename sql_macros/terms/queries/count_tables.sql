@@ -49,6 +49,14 @@ FROM report_item AS i
 INNER JOIN temp.main.srsql_case_report AS c ON i.report_id = c.report_id
 INNER JOIN temp.main.srsql_counted_unit AS u ON c.case_no = u.unit;
 
+-- name: counted_before
+-- Cases that an earlier release of the series has, where no row tells which cases are new.
+INSERT INTO temp.main.srsql_withheld
+SELECT r.case_no, 'counted_before' AS reason
+FROM temp.main.srsql_role AS r
+ANTI JOIN temp.main.srsql_withheld AS w ON r.case_no = w.case_no
+WHERE NOT r.is_new;
+
 -- name: counted_elsewhere
 -- Releases that are or were out and whose tables count some of the cases that $release_id counts,
 -- other than this: quarter, series, cases.
@@ -85,14 +93,18 @@ WHERE
     );
 
 -- name: release_counts
--- Whether a release tells items as counts.
-SELECT count(*) > 0
+-- Whether a release tells items as counts, and has rows of cases beside them.
+SELECT
+    count(*) > 0 AS counts,
+    bool_and((r.private_manifest ->> '$.rows_of_cases') IS NULL) AS with_rows
 FROM srsql.release AS r
 WHERE r.release_id = $release_id AND (r.private_manifest ->> '$.table_k') IS NOT NULL;
 
 -- name: series_counts
--- Whether some release of a series tells items as counts.
-SELECT count(*) > 0
+-- Whether some release of a series tells items as counts, and these have rows of cases beside them.
+SELECT
+    count(*) > 0 AS counts,
+    bool_and((r.private_manifest ->> '$.rows_of_cases') IS NULL) AS with_rows
 FROM srsql.release AS r
 WHERE
     r.dataset = $dataset

@@ -15,7 +15,7 @@ ORDER BY s.series;
 -- The releases of a dataset that are out, each with the schema of its views.
 SELECT r.series, r.quarter, r.schema_name
 FROM srsql.release AS r
-WHERE r.dataset = $dataset AND r.status = 'released'
+WHERE r.dataset = $dataset AND r.status = 'released' AND r.schema_name <> ''
 ORDER BY r.series, r.quarter, r.release_id;
 
 -- name: has_view

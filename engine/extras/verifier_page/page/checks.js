@@ -19,6 +19,7 @@ const CHECKS = new Map([
   ["theta", "no value is held by a larger share of a region's cases than its threshold"],
   ["thresholds", "thresholds are given of released values only, each once, as the parameters say"],
   ["term keys", "beside every term stands the key of its spelling, by which terms are compared"],
+  ["regions", "every region counts k cases or more, once, and all of them are the released cases"],
   ["strata", "the strata of counts follow from the cuts that the manifest tells"],
   ["told units", "cases by stratum are those of the rows"],
   ["told counts", "no count is below k, told twice, of other columns, or of a stratum within another"],
@@ -38,7 +39,7 @@ const OF_SETS = "sets";
 /** The check of artifacts whose terms have keys. */
 const OF_KEYS = "term keys";
 const OF_ROWS = [...CHECKS.keys()].slice(2, -OF_SERIES.length)
-  .filter(name => name !== OF_SETS && name !== OF_KEYS && !OF_COUNTS.includes(name));
+  .filter(name => name !== OF_SETS && name !== OF_KEYS && name !== "regions" && !OF_COUNTS.includes(name));
 /** Places that are named of each check. */
 const MOST_PLACES = 5;
 /** Reader's words for what no page can see, whatever the artifact. */
@@ -281,7 +282,7 @@ function checkDeclaration({part, trees}) {
   const apart = (part.terms?.attributes ?? []).map(name => name.split("/")[0]);
   for (const table of part.tables) {
     if (part.terms && TERM_TABLES.has(table.name)) continue;
-    if (part.counted && COUNT_TABLES.has(table.name)) continue;
+    if (part.counted && (COUNT_TABLES.has(table.name) || table.name === REGION_COUNT)) continue;
     for (const column of table.columns) {
       const due = roles.get(`${table.name}.${column.name}`);
       check.total += 1;
@@ -306,14 +307,14 @@ function checkDeclaration({part, trees}) {
       const number = decimal(told);
       return number ? [String(number.at(18))] : null;
     })]);
-  const due = part.report_table === null ? [] : shipped.attributes.map(shape);
+  const due = regionTable(part) ? shipped.attributes.map(shape) : [];
   const told = part.attributes.map(shape);
   check.total += due.length;
   if (due.join() !== told.join())
     check.add(() => `the quasi-identifiers are not as the dataset ${part.dataset} declares them`);
   if (part.qid_sets) check.add(() => `sets of quasi-identifiers are protected each by itself, and the `
     + `dataset ${part.dataset} declares none`);
-  for (const [name, nodes] of part.report_table === null ? [] : shipped.trees) {
+  for (const [name, nodes] of regionTable(part) ? shipped.trees : []) {
     const found = JSON.stringify([...(trees.get(name) ?? [])].sort());
     if (found !== JSON.stringify([...nodes].sort()))
       check.add(() => `the hierarchy of ${name} is not that of the dataset ${part.dataset}`);

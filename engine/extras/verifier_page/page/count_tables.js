@@ -14,6 +14,10 @@ const COUNT_TABLES = new Map([
 ]);
 const CELLS_OF = ["case_count", "item_count", "pair_count"], ROOT = "all", MOST_LEAVES = 1000;
 const OF_COUNTS = ["strata", "told units", "told counts", "told shares", "bridges"];
+/** Table of the cases of each region, in the place of the report table, and its last column. */
+const REGION_COUNT = "region_count", OF_REGION = ["cases", "BIGINT", "cases"];
+/** Cases of an artifact that this page counts one by one. */
+const MOST_COUNTED = 20_000_000;
 
 /**
  * @typedef {{attribute: string, value?: string | null, low?: string | number | null,
@@ -26,6 +30,58 @@ const OF_COUNTS = ["strata", "told units", "told counts", "told shares", "bridge
  * @typedef {{strata: Map<string, Stratum>, paths: Map<string, string[]>,
  *   children: Map<string, string[]>, keys: Map<string, Counted>}} CountTables
  */
+
+/** Whether counts of regions stand in the place of rows of cases.
+ * @param {Manifest} part */
+const countsAlone = part => part.report_table === null && Boolean(part.counted);
+
+/** The table that shows regions: the report table, or the counts of regions.
+ * @param {Manifest} part */
+const regionTable = part => part.report_table ?? (part.counted ? REGION_COUNT : "");
+
+/** The cases of counts of regions, which have no id: as many as each region counts, by number.
+ *
+ * @param {Manifest} part
+ * @param {Map<string, Rows>} tables
+ * @returns {Cases} */
+function countedRegions(part, tables) {
+  const reports = /** @type {Rows} */ (tables.get(REGION_COUNT)), byText = new Map();
+  const regions = /** @type {string[]} */ ([]), pairs = /** @type {number[][]} */ ([]);
+  const regionRow = /** @type {number[]} */ ([]), cases = /** @type {number[]} */ ([]);
+  for (let row = 0; row < reports.rows; row++) {
+    const told = regionText(part, reports, row, null), number = Number(cell(reports, "cases", row) ?? 0);
+    if (!(number >= 0 && cases.length + number <= MOST_COUNTED))
+      throw new Fault(`${REGION_COUNT} counts more cases than this page can, or fewer than none`);
+    if (!byText.has(told)) {
+      byText.set(told, regions.length);
+      regions.push(told);
+      regionRow.push(row);
+    }
+    for (let n = 0; n < number; n++) {
+      pairs.push([byText.get(told), cases.length]);
+      cases.push(cases.length);
+    }
+  }
+  return {caseOf: new Int32Array(0), reports, cases, regions, regionRow, pairs};
+}
+
+/** Every region counts k cases or more and is there once; together they are the released ones.
+ *
+ * @param {Quarter} quarter */
+function checkRegionCounts({part, cases}) {
+  const {reports, regions} = cases, check = new Check("regions", reports.rows), {counts} = part;
+  for (let row = 0; row < reports.rows; row++) {
+    const told = cell(reports, "cases", row);
+    if (told === null || Number(told) < part.k) check.add(() => `${regionText(part, reports, row, null)} `
+      + `counts ${told ?? "no"} cases, and k is ${part.k}`);
+  }
+  if (regions.length < reports.rows) check.add(() => "a region is there twice");
+  if (cases.cases.length !== counts.released_cases || counts.released_cases !== counts.released_reports)
+    check.add(() => `regions count ${cases.cases.length} cases, the manifest tells `
+      + `${counts.released_cases} cases and ${counts.released_reports} reports, which are cases here`);
+  if (part.parameters.k_effective !== part.k) check.add(() => `k_effective is not k, ${part.k}`);
+  return check;
+}
 
 /** A number without zeros at its end.
  * @param {string | number} told */
@@ -228,7 +284,7 @@ function checkToldUnits(quarter, found) {
     for (const at of found.paths.get(leaves[region]) ?? []) rows.set(at, (rows.get(at) ?? 0) + 1);
   /** @param {string} at */
   const size = at => rows.get(at) ?? 0;
-  if (part.earlier_releases.length) {
+  if (part.earlier_releases.length && !countsAlone(part)) {
     for (const [at, told] of own)
       if (told > size(at)) check.add(() => `${told} cases of ${printable(at)} are counted, of ${size(at)}`);
     return check;
@@ -361,7 +417,9 @@ function checkToldCounts(quarter, notShown) {
     + "in which thresholds hold (rules G1 and G2; srsql verify checks these)");
   if (bridges.open) notShown.push(`${when}: rule G3 of ${bridges.open} triples of which the joint count is `
     + "not told");
-  if (part.earlier_releases.length)
+  if (countsAlone(part)) notShown.push(`${when}: that counts are of the cases that no earlier release has: `
+    + "no row is a case's, and no id is published");
+  else if (part.earlier_releases.length)
     notShown.push(
       `${when}: that counts are of the cases that no earlier release has (srsql verify checks it)`);
   return [strata, checkToldUnits(quarter, found), check, checkToldShares(quarter, found), bridges.check];
@@ -372,17 +430,25 @@ function checkToldCounts(quarter, notShown) {
  * @param {Manifest} part
  * @returns {string[]} */
 function countedFaults(part) {
-  const claim = part.counted, told = part.parameters, faults = [];
-  if (!claim) return ["table_k", "table_items", "table_pairs", "table_strata"]
+  const claim = part.counted, told = part.parameters, faults = [], alone = countsAlone(part);
+  const model = BOUNDS_OF_MODELS.get(part.model);
+  if (claim && ((told.rows_of_cases === "none") !== alone || (model && model.rows === alone)))
+    faults.push(`rows_of_cases is ${printable(told.rows_of_cases)}, and by its tables there are `
+      + `${alone ? "none" : "some"}`);
+  if (!claim) return ["rows_of_cases", "table_k", "table_items", "table_pairs", "table_strata"]
     .filter(name => Object.hasOwn(told, name)).map(name => `parameter ${name} is there, and counts are not`);
-  const names = part.tables.map(table => table.name), due = [part.report_table, ...COUNT_TABLES.keys()];
+  const names = part.tables.map(table => table.name), due = [regionTable(part), ...COUNT_TABLES.keys()];
   if (part.terms || names.length !== due.length || names.some(name => !due.includes(name)))
     return ["the tables are not those of cases and counts alone"];
   for (const {name, columns} of part.tables) {
     const own = COUNT_TABLES.get(name), of = columns.map(({name: n, type, role}) => [n, type, role]);
     if (own && JSON.stringify(own) !== JSON.stringify(of))
       faults.push(`table ${name} has not the columns of counts`);
-    if (!own && columns.some(({role}) => !["report id", "case id", "period", "lower bound", "upper bound",
+    if (!own && alone && JSON.stringify(of.pop()) !== JSON.stringify(OF_REGION))
+      faults.push(`table ${name} has not the cases of each region last`);
+    if (!own && alone && of.some(([, , role]) => !["lower bound", "upper bound", "node"].includes(role)))
+      faults.push(`table ${name} has more than regions and their cases`);
+    if (!own && !alone && columns.some(({role}) => !["report id", "case id", "period", "lower bound", "upper bound",
       "node"].includes(role))) faults.push(`table ${name} has more than ids, a period and regions`);
   }
   const strata = claim.cuts.map(cut => `${cut.attribute} ${cutWords(cut)}`).join("; ") || "none";

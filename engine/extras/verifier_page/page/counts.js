@@ -36,7 +36,7 @@ function namedColumns(part) {
  * @param {Quarter[]} quarters */
 function refusal(quarters) {
   const {part} = quarters[0];
-  if (part.report_table === null)
+  if (!regionTable(part))
     return "no row of a report is released, so that nobody can be counted here: the file "
       + "term-counts.sql says how terms are counted";
   if (wholeRows(part))
@@ -44,7 +44,7 @@ function refusal(quarters) {
       + "with srsql query --artifact, or with term-counts.sql";
   for (const quarter of quarters) {
     const known = BOUNDS_OF_MODELS.get(quarter.part.model);
-    if (quarter.part.perturbed || !known?.rows)
+    if (quarter.part.perturbed || !(known?.rows || countsAlone(quarter.part)))
       return `${printable(quarter.part.quarter)} was released by ${printable(quarter.part.model)}, `
         + "whose regions need not hold the original values: no bounds can be given";
     const found = quarter.cases;
@@ -117,7 +117,7 @@ function judgeRange(quarters, attribute, range) {
   } else {
     let [low, high] = [Infinity, -Infinity];
     for (const {part, tables} of quarters) {
-      const reports = /** @type {Rows} */ (tables.get(part.report_table ?? ""));
+      const reports = /** @type {Rows} */ (tables.get(regionTable(part)));
       const columns = /** @type {Column[]} */ (regionColumns(reports.columns, attribute));
       for (let row = 0; row < reports.rows; row++) {
         low = Math.min(low, granule(columns[0], row) ?? low);

@@ -68,7 +68,7 @@ function figureFaults(part) {
  * @returns {string | null} What is wrong; empty: nothing; null: it cannot be known. */
 function groupedFault({part, thresholds}) {
   const bounds = BOUNDS_OF_MODELS.get(part.model)?.bounds ?? [];
-  if (wholeRows(part) || part.report_table === null) return null;
+  if (wholeRows(part) || !regionTable(part)) return null;
   if (part.artifact_version < VERSION || !bounds.includes("k") || !bounds.includes("theta")) return null;
   let due = BigInt(part.k);
   for (const [num, den] of part.counted ? [] : thresholds.values.values()) {
@@ -87,7 +87,7 @@ function figuresNotShown(quarter) {
   const grouped = groupedFault(quarter) !== null;
   const names = figuresOf(quarter.part).map(([name]) => name)
     .filter(name => !COUNTED.has(name) && !(grouped && name === GROUPED)
-      && !(quarter.part.report_table !== null && COUNTED_IN_ROWS.has(name)));
+      && !(regionTable(quarter.part) && COUNTED_IN_ROWS.has(name)));
   const listed = printable(names.sort(byCodePoint).join(", "), 2000);
   return names.length ? `${printable(quarter.part.quarter)}: the figures ${listed} of the manifest: they `
     + "are the word of whoever published it, beside what srsql verify counts anew" : "";

@@ -217,12 +217,12 @@ function partFaults(artifact, part) {
   const faults = [], names = part.tables.map(table => table.name), {report_table: reports} = part;
   if (new Set(names).size < names.length || (reports !== null && !names.includes(reports)))
     return ["the tables are not each there once, the report table among them"];
-  if (reports === null && (!part.terms || names.some(name => !TERM_TABLES.has(name))))
-    return ["there is no report table, nor the tables of terms alone"];
+  if (reports === null && !part.counted && (!part.terms || names.some(name => !TERM_TABLES.has(name))))
+    return ["there is no report table, nor the tables of terms or counts alone"];
   const of = part.tables.find(table => table.name === reports);
   for (const table of part.tables) faults.push(...tableFaults(artifact, part, table, of));
   const attributes = part.attributes.map(attribute => attribute.name);
-  if (of && (!attributes.length || new Set(attributes).size < attributes.length))
+  if ((of || part.counted) && (!attributes.length || new Set(attributes).size < attributes.length))
     faults.push("the quasi-identifiers are none, or not each there once");
   if (of && of.columns.filter(column => column.role === "period").length !== 1)
     faults.push("the report table has not one period");
@@ -252,7 +252,8 @@ function tableFaults(artifact, part, table, reports) {
   const due = part.format === "duckdb" ? "release.duckdb" : `${name}.${part.format}`;
   if (table.file !== due || !artifact.files.has(due)) faults.push(`table ${name} is not in ${due}`);
   if (new Set(names).size < names.length) faults.push(`table ${name} has a column twice`);
-  const first = part.terms ? TERM_TABLES.get(name) : part.counted && COUNT_TABLES.has(name) ? [] : undefined;
+  const counts = part.counted && (COUNT_TABLES.has(name) || (countsAlone(part) && name === REGION_COUNT));
+  const first = part.terms ? TERM_TABLES.get(name) : counts ? [] : undefined;
   if (first) {
     if (first.some((column, n) => names[n] !== column) || ids("report id").length)
       faults.push(`table ${name} has not the columns of terms`);
@@ -266,11 +267,11 @@ function tableFaults(artifact, part, table, reports) {
     }
   }
   const region = new Set(columns.flatMap(column => column.attribute ?? []));
-  const shows = name === part.report_table || (name === "clusters" && part.terms && !wholeRows(part));
+  const shows = name === regionTable(part) || (name === "clusters" && part.terms && !wholeRows(part));
   const attributes = shows ? part.attributes.map(attribute => attribute.name) : [];
   if (region.size !== attributes.length || attributes.some(attribute => !region.has(attribute)))
     faults.push(`table ${name} does not have the region's columns`);
-  for (const attribute of name === part.report_table ? part.attributes : [])
+  for (const attribute of name === regionTable(part) ? part.attributes : [])
     if (regionColumns(columns, attribute).includes(undefined))
       faults.push(`${name} has not the bounds or the node of ${attribute.name}, each once`);
   return faults;

@@ -248,9 +248,11 @@ function checkPart(artifact, part, tables, bytes, notShown) {
     const empty = new Uint8Array();
     const {trees, faults} = readTrees(part, bytes.get(HIERARCHIES) ?? empty);
     const thresholds = readThresholds(artifact, part, bytes.get(THRESHOLDS) ?? empty);
-    const cases = part.report_table === null ? NOBODY : casesOf(part, tables);
+    const cases = countsAlone(part) ? countedRegions(part, tables)
+      : part.report_table === null ? NOBODY : casesOf(part, tables);
     quarter = {part, tables, thresholds, trees, cases};
     if (part.report_table !== null) checks.push(...checkRows(quarter, cases, faults));
+    if (countsAlone(part)) checks.push(checkRegionCounts(quarter), checkBounds(quarter, cases, faults));
     for (const more of [checkTermKeys(quarter), checkSets(quarter)]) if (more) checks.push(more);
     checks.push(...checkToldCounts(quarter, notShown));
   } catch (error) {

@@ -1,0 +1,103 @@
+"""A foreign table of counts: a CSV file with a row for each count.
+
+It has columns of items (a drug, a reaction), any number of columns of strata (sex, age), and a
+column ``cases``. An empty field stands for all: a row without items counts all cases of its
+stratum, one with a drug alone all cases with the drug. The strata need no tree: by sex and by age
+are two ways to part the same cases.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from srsql.engine.errors import SrsqlError
+from srsql.schemas.outside import open_text
+
+CASES = "cases"
+Stratum = tuple[str | None, ...]
+"""A value for each column of strata; None: all."""
+Key = tuple[str | None, ...]
+"""A value for each column of items; None: any."""
+MOST_ROWS = 5_000_000
+
+
+class ForeignCounts:
+    """The counts of a file by key and stratum."""
+
+    def __init__(
+        self, items: Sequence[str], strata: Sequence[str], told: Mapping[tuple[Key, Stratum], int]
+    ) -> None:
+        self.items, self.strata, self.told = items, strata, told
+
+    @cached_property
+    def by_key(self) -> dict[Key, dict[Stratum, int]]:
+        """Key -> stratum -> count."""
+        found: dict[Key, dict[Stratum, int]] = defaultdict(dict)
+        for (key, stratum), cases in self.told.items():
+            found[key][stratum] = cases
+        return dict(found)
+
+    def words(self, key: Key, stratum: Stratum) -> str:
+        """A cell in words."""
+        named = [f"{n} {v!r}" for n, v in zip(self.items, key, strict=True) if v is not None]
+        where = [f"{n} {v!r}" for n, v in zip(self.strata, stratum, strict=True) if v is not None]
+        return f"{' and '.join(named) or 'all cases'} of {', '.join(where) or 'all strata'}"
+
+    def parts(self, key: Key, stratum: Stratum) -> Iterator[dict[Stratum, int]]:
+        """The told cells that part a cell by one column: what each value of it has."""
+        for place, value in enumerate(stratum):
+            if value is None:
+                found = {
+                    other: cases
+                    for other, cases in self.by_key[key].items()
+                    if other[place] is not None
+                    and other[:place] + other[place + 1 :] == stratum[:place] + stratum[place + 1 :]
+                }
+                if found:
+                    yield found
+
+
+def read_counts(path: Path, items: tuple[str, ...], error: type[SrsqlError]) -> ForeignCounts:
+    """The counts of a CSV file.
+
+    Args:
+        path: of the file.
+        items: the columns of items.
+        error: that is raised.
+
+    Raises:
+        SrsqlError: of the kind ``error``: the file is no such table.
+    """
+    told: dict[tuple[Key, Stratum], int] = {}
+    try:
+        with open_text(path) as file:
+            reader = csv.DictReader(file, strict=True)
+            columns = [name or "" for name in reader.fieldnames or ()]
+            for name in (*items, CASES):
+                if columns.count(name) != 1:
+                    raise error(
+                        f"{path}: it needs one column {name!r} (it has: {', '.join(columns)})"
+                    )
+            strata = [name for name in columns if name not in (*items, CASES)]
+            for number, row in enumerate(reader, 2):
+                text = row[CASES]
+                if None in row or text is None or not text.strip().isascii():
+                    raise error(f"{path}, row {number}: it has not as many fields as columns")
+                if not text.strip().isdigit():
+                    raise error(f"{path}, row {number}: {text[:20]!r} is no number of cases")
+                if number > MOST_ROWS:
+                    raise error(f"{path}: more than {MOST_ROWS:,} counts")
+                key = tuple((row[name] or "").strip().casefold() or None for name in items)
+                where = tuple((row[name] or "").strip() or None for name in strata)
+                if (key, where) in told:
+                    raise error(f"{path}, row {number}: this count is there twice")
+                told[key, where] = int(text)
+    except (OSError, UnicodeDecodeError, csv.Error) as why:
+        raise error(f"{path}: cannot be read: {why}") from None
+    if not told:
+        raise error(f"{path}: there are no counts")
+    return ForeignCounts(items, strata, told)
