@@ -86,6 +86,7 @@ MACRO_FILES: tuple[str, ...] = (
     "terms/told_pairs.sql",
     "terms/movable_pairs.sql",
     "terms/count_tables.sql",
+    "terms/noisy_tables.sql",
     "checks/generalized_terms.sql",
     "checks/count_tables.sql",
     "checks/count_elsewhere.sql",
