@@ -15,6 +15,7 @@ from sqlglot.lineage import Node, lineage
 from srsql.engine.catalog.layout import (
     COUNTS,
     IDENTITY,
+    NOISY_COUNTS,
     REGION,
     ROWS,
     SERIAL,
@@ -94,7 +95,11 @@ def check_lineage(
 
 
 def _allowed(dataset: Dataset, name: str) -> set[Source]:
-    terms = COUNTS | {table: shown for shape in SHAPES.values() for table, shown in shape.items()}
+    terms = (
+        COUNTS
+        | NOISY_COUNTS
+        | {table: shown for shape in SHAPES.values() for table, shown in shape.items()}
+    )
     if name in terms and all(name != source.name for source in dataset.tables):
         # composed of terms alone; clusters within QID-groups show their region
         own = {(source_of(name), shown) for shown in terms[name]}

@@ -20,6 +20,7 @@ from srsql.engine.shapes.counts import Counts
 from srsql.engine.shapes.drawn_values import DrawnValues
 from srsql.engine.shapes.foreign import Foreign
 from srsql.engine.shapes.lattice_rows import LatticeRows
+from srsql.engine.shapes.noisy_counts import NoisyCounts
 from srsql.engine.shapes.region_sets import RegionSets
 from srsql.engine.shapes.regions import Regions, Shape, Telling
 from srsql.engine.store.statements import query
@@ -27,8 +28,8 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 __all__ = [
-    "Chunks", "Clusters", "Counts", "DrawnValues", "Foreign", "LatticeRows", "Regions", "Shape",
-    "Telling", "asked_shape", "catalog_shape", "need_cases", "release_shape", "series_dataset",
+    "Chunks", "Clusters", "Counts", "DrawnValues", "Foreign", "LatticeRows", "NoisyCounts", "Regions",
+    "Shape", "Telling", "asked_shape", "catalog_shape", "need_cases", "release_shape", "series_dataset",
     "series_shape", "shape_of",
 ]  # fmt: skip
 
@@ -42,20 +43,25 @@ def shape_of(visible_dataset: Dataset) -> Shape:
     if visible_dataset.cluster_columns:
         return Clusters()
     if visible_dataset.counted:
-        return Counts()
+        return NoisyCounts() if visible_dataset.noisy else Counts()
     if not visible_dataset.rows:
         return Chunks()
     return RegionSets() if visible_dataset.qid_set else Regions()
 
 
-def asked_shape(shape: Shape, *, taken_apart: bool, counted: bool = False) -> Shape:
+def asked_shape(
+    shape: Shape, *, taken_apart: bool, counted: bool = False, noisy: bool = False
+) -> Shape:
     """The shape of a release that is asked for.
 
     Args:
         shape: of the rows of its model.
         taken_apart: they are to be taken apart, which those of cases can be.
         counted: counts are to tell their items.
+        noisy: counts with noise are to.
     """
+    if noisy:
+        return NoisyCounts()
     if counted:
         return Counts()
     return Clusters() if taken_apart and shape.shows_cases else shape
@@ -109,6 +115,8 @@ def _made(warehouse: Warehouse, release_id: int) -> Shape | None:
         return LatticeRows()
     if warehouse.value(query("terms/count_tables", "release_counts"), asked):
         return Counts()
+    if warehouse.value(query("terms/noisy_tables", "release_noisy"), asked):
+        return NoisyCounts()
     return DrawnValues() if perturbs else None
 
 
@@ -120,6 +128,8 @@ def series_dataset(warehouse: Warehouse, dataset: Dataset, series: str) -> Datas
     names = {"dataset": dataset.name, "series": series}
     if warehouse.value(query("terms/count_tables", "series_counts"), names):
         return dataset.with_counts()
+    if warehouse.value(query("terms/noisy_tables", "series_noisy"), names):
+        return dataset.with_counts(noisy=True)
     found = warehouse.rows(
         query("warehouse/releases", "series_disassociated"),
         {"dataset": dataset.name, "series": series},
