@@ -28,9 +28,9 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 __all__ = [
-    "Chunks", "Clusters", "Counts", "DrawnValues", "Foreign", "LatticeRows", "NoisyCounts", "Regions",
-    "Shape", "Telling", "asked_shape", "catalog_shape", "need_cases", "release_shape", "series_dataset",
-    "series_shape", "shape_of",
+    "Chunks", "Clusters", "Counts", "DrawnValues", "Foreign", "LatticeRows", "NoisyCounts",
+    "Regions", "Shape", "Telling", "asked_shape", "catalog_shape", "need_cases", "release_shape",
+    "series_dataset", "series_shape", "shape_of",
 ]  # fmt: skip
 
 
