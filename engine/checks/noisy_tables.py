@@ -76,10 +76,10 @@ def plan_faults(plan: Sequence[tuple[Any, ...]], asked: NoiseAsked) -> Iterator[
     if [str(each[0]) for each in plan] != sorted(due):
         yield "other tables than there are"
         return
-    if sum(Fraction(each[1]) for each in plan) > asked.epsilon:
-        yield "more epsilon than a case has"
-    if sum(Fraction(each[2]) for each in plan) > asked.delta:
-        yield "more delta than a case has"
+    if sum(Fraction(each[1]) for each in plan) != asked.epsilon:
+        yield "another epsilon than a case has"
+    if sum(Fraction(each[2]) for each in plan) != asked.delta:
+        yield "another delta than a case has"
     for name, epsilon, delta, counts, scale, threshold, error, margin in plan:
         if counts != due[name]:
             yield f"{name}: a case adds otherwise than is asked"
@@ -170,18 +170,29 @@ def law(
         scale: of the noise.
         threshold: the least that is published; None: all are.
     """
-    scales = np.full(len(true), scale)
     told = ~np.ma.getmaskarray(shown)
     away = np.abs(np.ma.filled(shown, 0).astype(np.int64) - true)
-    found = []
-    for part in (*MARGINS, None):
-        most = np.full(len(true), 2**40 if part is None else int(scale * part), np.int64)
-        least = -most if threshold is None else np.maximum(-most, threshold - true)
-        chance = laplace_below(most, scales) - laplace_below(least - 1, scales)
-        chance = np.where(least <= most, np.maximum(chance, 0.0), 0.0)
-        hits = int((told & (away <= most)).sum())
-        found.append(Margin(len(true), hits, float(chance.sum())))
+    passing = _chance(true, 2**40, scale, threshold)
+    found = [Margin(len(true), int(told.sum()), float(passing.sum()))]
+    for part in MARGINS:  # of those that passed, by what is left of the law
+        most = int(scale * part)
+        near = _chance(true[told], most, scale, threshold) / np.maximum(passing[told], 1e-300)
+        found.append(Margin(int(told.sum()), int((away[told] <= most).sum()), float(near.sum())))
     return found
+
+
+def _chance(
+    true: np.ndarray[Any, Any], most: int, scale: float, threshold: int | None
+) -> np.ndarray[Any, Any]:
+    """[n] chances that noise is within ``most`` and the count passes the threshold."""
+    scales = np.full(len(true), scale)
+    high = np.full(len(true), most, np.int64)
+    low = -high if threshold is None else np.maximum(-high, threshold - true)
+    chance = laplace_below(high, scales) - laplace_below(low - 1, scales)
+    # far above, the difference of two doubles is coarse: the tail itself is not
+    tail = np.exp(-np.maximum(low, 1) / scale) / (1 + np.exp(-1 / scale))
+    tail -= np.exp(-(high + 1.0) / scale) / (1 + np.exp(-1 / scale))
+    return np.where(low <= high, np.where(low > 0, tail, np.maximum(chance, 0.0)), 0.0)
 
 
 def asked_noise(evidence: Evidence) -> NoiseAsked:
