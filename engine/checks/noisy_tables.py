@@ -94,7 +94,7 @@ def plan_faults(plan: Sequence[tuple[Any, ...]], asked: NoiseAsked) -> Iterator[
                     yield f"{name}: strata are all told"
             elif threshold is None or not _kept(threshold, due[name], Fraction(delta), ratio):
                 yield f"{name}: the threshold is too low"
-            if abs(float(2 * ratio / (1 - ratio**2)) - error) > 1e-3 * max(error, 1):
+            if abs(float(2 * ratio / (1 - ratio**2)) - float(error)) > 1e-3 * max(float(error), 1):
                 yield f"{name}: the expected error is another"
             outside = [float(2 * ratio ** (m + 1) / (1 + ratio)) for m in (margin - 1, margin)]
             if margin < 0 or outside[1] > 0.05 or (margin > 0 and outside[0] <= 0.05 * (1 - 1e-9)):

@@ -382,14 +382,21 @@ def _strata_of_reports(release: Release, cuts: tuple[Cut, ...]) -> exp.Query:
     return exp.select(column("report_id", "r"), placed).from_(rows.subquery("r"))
 
 
-def build_noisy_counts(release: Release) -> list[Built]:
-    """Fill one table per released view in the schema ``STORE``, in the order of keys."""
-    built = []
+def noisy_queries() -> dict[str, exp.Query]:
+    """Table of counts with noise -> what fills it, in the order of keys."""
+    found: dict[str, exp.Query] = {}
     for name, columns in NOISY_COUNTS.items():
         rows = exp.select(*[column(shown, "t") for shown in columns])
         rows = rows.from_(temporary(source_of(name), alias="t"))
         keys = columns[:1] if name == NOISE else columns[:-1]
-        rows = rows.order_by(*[column(shown, "t") for shown in keys])
+        found[name] = rows.order_by(*[column(shown, "t") for shown in keys])
+    return found
+
+
+def build_noisy_counts(release: Release) -> list[Built]:
+    """Fill one table per released view in the schema ``STORE``."""
+    built = []
+    for name, rows in noisy_queries().items():
         store = store_of(release.release_id, name)
         release.warehouse.run(create(table(STORE, store), rows))
         built.append(Built(name, store, rows))

@@ -33,6 +33,7 @@ from srsql.engine.artifact.format import (
     DUCKDB_FILE,
     LONGEST,
     LONGEST_TERM,
+    NOISY_TABLES,
     QUARTER,
     TREE,
     Column,
@@ -69,6 +70,7 @@ from srsql.engine.store.statements import (
 from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.baskets import term_queries
 from srsql.engine.terms.count_tables import count_queries
+from srsql.engine.terms.noisy_tables import noisy_queries
 from srsql.schemas import Dataset, Qid
 from srsql.schemas.roles import Table as DatasetTable
 
@@ -154,7 +156,7 @@ def plan_counts(dataset: Dataset, schema: str) -> list[Plan]:
     most = dataset.longest_term
     longer = {"max_length": most} if most != LONGEST_TERM else {}
     plans = []
-    for name, shown in COUNT_TABLES.items():
+    for name, shown in (NOISY_TABLES if dataset.noisy else COUNT_TABLES).items():
         columns = tuple(
             Column.model_validate(
                 {"name": of, "type": kind, "role": role, **(longer if role == "term" else {})}
@@ -207,7 +209,7 @@ def prove(
     ]
     built += [
         Built(name, f"release_{release.release_id}_{name}", query)
-        for name, query in count_queries().items()
+        for name, query in (noisy_queries() if dataset.noisy else count_queries()).items()
         if dataset.counted
     ]
     check_lineage(warehouse, dataset, release.schema, built)

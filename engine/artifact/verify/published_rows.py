@@ -36,7 +36,7 @@ class PublishedRows:
     def shown(self, dataset: Dataset) -> Dataset:
         """The dataset without the rows of what is told apart from them."""
         claim = self.manifest.terms
-        if self.manifest.counted is not None:
+        if self.manifest.cells:
             return dataset.with_counts()
         if claim is None:
             return dataset
@@ -68,7 +68,7 @@ class PublishedRows:
 def published_rows(manifest: Manifest) -> PublishedRows:
     """How the rows of an artifact of one quarter tell the truth."""
     rows, claim = frozenset({manifest.report_table}), manifest.terms
-    if manifest.counted is not None:
+    if manifest.cells:
         return PublishedRows(
             manifest, rows, unproved=frozenset({"theta", "thresholds"}), growing=()
         )

@@ -32,6 +32,7 @@ from srsql.engine.release.stages.stage import Made, Stage, Tables
 from srsql.engine.release.terms import terms_inferred
 from srsql.engine.risk.singling_out import columns_beside, public_shares
 from srsql.engine.risk.units import measure_units
+from srsql.engine.shapes.strata import NOISY_CUTS
 from srsql.engine.store.statements import query
 from srsql.engine.terms.disassociate import not_held
 
@@ -42,6 +43,7 @@ def publish(request: Request, made: Made) -> Tables:
     told = _place_in_series(request, made) | made.limited
     if request.noisy:
         told["publishable"] = request.noisy.publishable
+        told[NOISY_CUTS] = [cut.told for cut in request.noisy.cuts]
     if not current.dataset.qid_set:  # by which cases alone are counted
         made.units = measure_units(warehouse, current.release_id)
         told |= made.units.private()

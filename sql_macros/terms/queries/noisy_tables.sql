@@ -114,5 +114,5 @@ SELECT
     unnest($contributions::BIGINT[]) AS counts_of_a_case,
     unnest($scales::VARCHAR[]) AS scale,
     unnest($thresholds::BIGINT[]) AS threshold,
-    unnest($errors::DOUBLE[]) AS mean_error,
+    unnest($errors::DOUBLE[])::DECIMAL(18, 4) AS mean_error,
     unnest($margins::BIGINT[]) AS margin_95;
