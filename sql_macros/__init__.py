@@ -59,6 +59,7 @@ MACRO_FILES: tuple[str, ...] = (
     "signals/term_pairs.sql",
     "signals/count_tables.sql",
     "signals/count_strata.sql",
+    "signals/noisy_ratios.sql",
     "signals/disproportionality.sql",
     "signals/shrinkage.sql",
     "signals/strata.sql",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from srsql.engine.catalog.layout import NOISY_COUNTS
-from srsql.engine.errors import SrsqlError
-from srsql.engine.shapes.regions import Found, Shape, Telling
+from srsql.engine.errors import SignalError, SrsqlError
+from srsql.engine.shapes.regions import Found, Shape, Telling, Told
+from srsql.engine.store.statements import query
+from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 
@@ -37,6 +40,17 @@ class NoisyCounts(Shape):
         raise error(
             f"series {series!r} tells items as counts with noise of the new cases of each quarter: "
             "give --quarter"
+        )
+
+    def told_pairs(self, warehouse: Warehouse, told: Told, releases: Mapping[str, int]) -> Told:
+        """Pairs have noise, and bounds at a confidence instead of certain ones: SQL has them."""
+        del told
+        asked = {"releases": [*releases.values()]}
+        schema = str(warehouse.value(query("signals/releases", "schemas"), asked))
+        tables = ", ".join(f"'{schema}.{name}'" for name in NOISY_COUNTS)
+        raise SignalError(
+            f"{schema} tells drugs and reactions as counts with noise: "
+            f"SELECT * FROM srsql.noisy_ratios({tables}) has bounds at a confidence of 95 %"
         )
 
     def tell(self, telling: Telling[Found]) -> Found:
