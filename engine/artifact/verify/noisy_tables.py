@@ -27,6 +27,7 @@ from srsql.engine.artifact.format import (
 )
 from srsql.engine.artifact.verify.contradictions import Trees
 from srsql.engine.artifact.verify.count_strata import cut_faults, cuts_text, due_strata, rows_of
+from srsql.engine.artifact.verify.published_rows import published_rows
 from srsql.engine.artifact.verify.term_keys import key_of_term
 from srsql.engine.artifact.verify.verdict import Check
 from srsql.engine.catalog.series import ORIGINAL, PER_QUARTER
@@ -217,7 +218,7 @@ def _claim_faults(claim: NoisyClaim, manifest: Manifest) -> Iterator[str]:
         yield "counts that were told are told anew, which spends their budget again (R7)"
     if told.get("ids") in (PER_QUARTER, ORIGINAL):
         yield f"counts go with ids of the series, not with {told.get('ids')!r}"
-    if manifest.qid_sets or manifest.perturbed or manifest.terms:
+    if published_rows(manifest).by_set((NOISY_CHECK,)) or manifest.perturbed or manifest.terms:
         yield "counts do not go with sets, drawn values or clusters"
     if manifest.dataset in builtin_names():
         dataset = load_dataset(manifest.dataset)

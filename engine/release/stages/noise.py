@@ -47,7 +47,7 @@ def need_one_kind(request: Request, made: Made) -> Tables:
 
 
 COUNTED_WITH_NOISE = Stage(
-    "counts",
+    "noise",
     "Cases of the period that no earlier table with noise counts are counted by stratum, item and "
     "pair of items, noise is added, and each is charged its budget.",
     count_with_noise,
@@ -58,7 +58,7 @@ COUNTED_WITH_NOISE = Stage(
     applies=lambda request: request.noisy is not None,
 )
 ONE_KIND = Stage(
-    "counts",
+    "noise",
     "No case stands both in exact tables and in tables with noise, or in two with noise.",
     need_one_kind,
     reads="case noisy_unit",
