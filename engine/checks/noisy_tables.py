@@ -267,7 +267,7 @@ def _within(dataset: Dataset, qid: Qid, cut: CutAsked) -> exp.Expr:
         node = tree.labels.index(cut.value)
         labels = tree.labels[node : tree.last[node] + 1]
         return value.isin(*(exp.Literal.string(each) for each in labels))
-    ends = [value.is_(exp.null()).not_()]
+    ends: list[exp.Expr] = [value.is_(exp.null()).not_()]
     grain = Fraction(qid.granularity)
     if cut.low is not None:  # value * grain >= low, in whole numbers
         low = Fraction(cut.low) / grain

@@ -451,7 +451,7 @@ CHECKS: tuple[Check[Evidence], ...] = (
         of.NOISY_TABLES,
         "Counts lie as near to those of the cases, each with so many values at most, as the noise "
         "that is stated says, as many pass the threshold, and no value is published that none has.",
-        "Hoeffding 1963, theorem 1; decision 53",
+        "SPEC section 19, R8; Hoeffding 1963, theorem 1",
         noisy.check_noisy_law,
         composed_by="noisy_tables.check_noisy_law",
         of_making=True,

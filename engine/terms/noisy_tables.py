@@ -30,7 +30,7 @@ from srsql.engine.catalog.layout import (
 )
 from srsql.engine.catalog.releases import Release
 from srsql.engine.errors import ReleaseError
-from srsql.engine.grouping.perturbation import ON_TABLES as MECHANISM
+from srsql.engine.grouping.perturbation import ON_TABLES
 from srsql.engine.parameters import Noise, declared, option_name, parameter, read_fields
 from srsql.engine.parameters.takes import Amount, Names, OneOf, Parsed, Whole
 from srsql.engine.shapes.strata import Cut, check_cuts, cuts_text, leaf_of, parse_cuts, strata
@@ -303,7 +303,7 @@ def make_noisy_counts(release: Release, asked: NoisyParameters, draw: str) -> No
     tree = list(strata(asked.cuts))
     parents = {each.parent for each in tree}
     leaves = [each.name for each in tree if each.name not in parents]
-    own: dict[str, Any] = {"release_id": release.release_id, "mechanism": MECHANISM}
+    own: dict[str, Any] = {"release_id": release.release_id, "mechanism": ON_TABLES}
     items = union_all([report_items(release, each) for each in sources(dataset, asked.attributes)])
     unit = with_rows(query(TOPIC, "unit"), report_stratum=_strata_of_reports(release, asked.cuts))
     held = with_rows(query(TOPIC, "held"), report_item=items)

@@ -7,8 +7,8 @@
 --          tables of counts (noisy_case_count, noisy_item_count, noisy_pair_count).
 -- Outputs: attribute, term, other_attribute, other_term, cases, cases_low, cases_high, prr,
 --          prr_low, prr_high. Counts are sums over strata; a stratum in which one is not published
---          adds 0 to the lower bound, and threshold - 1 and the margin to the upper one. prr_high is
---          NULL where there is no bound; prr, too, where an item is not published.
+--          adds 0 to the lower bound, and threshold - 1 and the margin to the upper one. prr_high
+--          is NULL where there is no bound; prr, too, where an item is not published.
 -- Source:  SPEC section 19, R8; decision 53. The margin of a count is the least m for which noise
 --          exceeds it, to either side, with a chance of 5 % by four and the number of strata.
 CREATE OR REPLACE MACRO srsql.noisy_ratios(noise, units, items, pairs) AS TABLE

@@ -125,7 +125,7 @@ def test_with_little_noise_counts_are_those_of_the_definition(
             f"WHERE t.quarter = '{Q1}' AND t.srsql_{attribute} IS NOT NULL {more}"
         ):
             held[case].add((attribute, term))
-    published = 0
+    published = exact = 0
     for sex in ("sex F", "sex M", "sex other"):
         own = {case: values for case, values in held.items() if stratum[case] == sex}
         items, pairs = counts(own, [("drugname", "pt")], 2, 2)
@@ -143,8 +143,9 @@ def test_with_little_noise_counts_are_those_of_the_definition(
             published += len(found)
             assert {key for key, n in due.items() if n >= 9} <= found.keys()
             assert all(abs(n - due[key]) <= 6 for key, n in found.items())
-            assert sum(n == due[key] for key, n in found.items()) >= 0.9 * len(found)
+            exact += sum(n == due[key] for key, n in found.items())
     assert published > 50
+    assert exact > 0.9 * published
 
 
 def test_a_case_stands_in_exact_tables_or_in_tables_with_noise(engine: Engine) -> None:

@@ -14,7 +14,6 @@ from oracles.noisy_tables import Held, chance, counts, excess, passes
 from support.sql import Sql
 
 from srsql.engine.terms.noisy_tables import CASES, ITEMS, PAIRS, SHARES, NoisyParameters, TableNoise
-from srsql.schemas import load_dataset
 from srsql.udfs.mechanisms import laplace_noise
 
 KINDS = [("drug", "reaction")]
@@ -83,7 +82,7 @@ def test_the_whole_budget_is_spent_once() -> None:
         for noise in SMALL:
             assert noise.scale * noise.epsilon == noise.counts
         asked = NoisyParameters(epsilon=epsilon, attributes=("drugname", "pt"))
-        plan = asked.plan(load_dataset("faers"))
+        plan = asked.plan()
         assert [each.table for each in plan] == [CASES, ITEMS, PAIRS]
         assert sum(each.epsilon for each in plan) == epsilon
         assert sum(each.delta for each in plan) == asked.delta

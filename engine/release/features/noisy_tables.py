@@ -12,11 +12,20 @@ Why the claim (``NOISY_CLAIM``) holds for a series of releases:
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from srsql.engine import measures as of
 from srsql.engine.catalog.series import ORIGINAL, PER_QUARTER
 from srsql.engine.models.base import GroupingModel, promise_by_noise
 from srsql.engine.release.features.count_tables import UNPROVED, takes_none
-from srsql.engine.release.features.feature import Asked, Feature, InSeries, OnDataset, Refusal
+from srsql.engine.release.features.feature import (
+    Asked,
+    Feature,
+    InSeries,
+    OnDataset,
+    Refusal,
+    Wanted,
+)
 from srsql.engine.terms.noisy_tables import OF, NoisyParameters
 from srsql.schemas import Dataset
 
@@ -36,6 +45,17 @@ def noisy_facts(
     marked = {} if noisy.publishable else {"publication": "not for publication"}
     words = promise_by_noise(model, str(noisy.epsilon), str(noisy.delta), seeded=bool(marked))
     return {"guarantee": words, **noisy.facts(dataset), **marked}
+
+
+def _not_with(other: str, holds: Callable[[Wanted], bool]) -> Refusal[Asked]:
+    return Refusal(
+        Asked,
+        OF,
+        other,
+        lambda at: at.wanted.noisy is not None and holds(at.wanted),
+        f"{OF} does not go with {other}, as exact tables do not",
+        _LEAVE,
+    )
 
 
 NOISY = Feature(
@@ -64,25 +84,18 @@ NOISY = Feature(
             "regions that hold the values of their cases",
             "give --model ms or ppms++",
         ),
-        *(
-            Refusal(
-                Asked,
-                OF,
-                other,
-                lambda at, holds=holds: at.wanted.noisy is not None and holds(at.wanted),
-                f"{OF} does not go with {other}, as exact tables do not",
-                _LEAVE,
-            )
-            for other, (holds, _) in UNPROVED.items()
-        ),
+        *(_not_with(other, holds) for other, (holds, _) in UNPROVED.items()),
         Refusal(
             OnDataset,
             OF,
             "a dataset that declares several sets of quasi-identifiers",
             lambda at: at.wanted.noisy is not None and bool(at.dataset.qid_set),
-            "dataset {dataset} declares several sets of quasi-identifiers, with which "
+            "dataset {dataset} declares several sets of quasi-identifiers ({sets}), with which "
             f"{OF} does not go: leave it out",
-            words=lambda at: {"dataset": at.dataset.name},
+            words=lambda at: {
+                "dataset": at.dataset.name,
+                "sets": ", ".join(each.name for each in at.dataset.qid_set),
+            },
         ),
         Refusal(
             OnDataset,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from srsql.engine.errors import LinkableError
+from srsql.engine.grouping.perturbation import ON_TABLES
 from srsql.engine.release.request import Request
 from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
 from srsql.engine.store.statements import query
 from srsql.engine.terms.noisy_tables import (
-    MECHANISM,
     TOPIC,
     build_noisy_counts,
     make_noisy_counts,
@@ -30,7 +30,7 @@ def need_one_kind(request: Request, made: Made) -> Tables:
     """
     current, noisy = made.current, request.noisy is not None
     own = {"release_id": current.release_id}
-    charged = {**own, "mechanism": MECHANISM, "own": not noisy}
+    charged = {**own, "mechanism": ON_TABLES, "own": not noisy}
     found = current.warehouse.rows(query(TOPIC, "counted_with_noise"), charged)
     kind, exact = "with noise", []
     if noisy:

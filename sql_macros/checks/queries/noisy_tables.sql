@@ -20,25 +20,23 @@ WHERE r.release_id = $release_id;
 -- name: units
 -- The cases of the period that no earlier release of the series was charged for, by what their
 -- reports say: unit, stratum. report_place(report_id, case_id, stratum) is composed.
-SELECT p.case_id AS unit, coalesce(any_value(w.whole), $rest) AS stratum
+WITH
+charged AS (
+    SELECT DISTINCT b.case_id
+    FROM srsql.budget_ledger AS b
+    INNER JOIN srsql.release AS o ON b.dataset = o.dataset AND b.series = o.series
+    WHERE
+        o.release_id = $release_id
+        AND b.release_id <> $release_id
+        AND starts_with(b.attribute, 'noisy_')
+)
+
+SELECT
+    p.case_id AS unit,
+    CASE WHEN min(p.stratum) = max(p.stratum) THEN min(p.stratum) ELSE $rest END AS stratum
 FROM report_place AS p
-LEFT JOIN (
-    SELECT q.case_id, max(q.stratum) AS whole
-    FROM report_place AS q
-    GROUP BY q.case_id
-    HAVING min(q.stratum) = max(q.stratum)
-) AS w ON p.case_id = w.case_id
-WHERE
-    p.case_id NOT IN (SELECT d.case_id::VARCHAR FROM temp.main.srsql_deleted AS d)
-    AND p.case_id NOT IN (
-        SELECT b.case_id
-        FROM srsql.budget_ledger AS b
-        INNER JOIN srsql.release AS o ON b.dataset = o.dataset AND b.series = o.series
-        WHERE
-            o.release_id = $release_id
-            AND b.release_id <> $release_id
-            AND starts_with(b.attribute, 'noisy_')
-    )
+ANTI JOIN charged AS c ON p.case_id = c.case_id
+ANTI JOIN temp.main.srsql_deleted AS d ON p.case_id = d.case_id::VARCHAR
 GROUP BY p.case_id;
 
 -- name: held
@@ -52,8 +50,7 @@ SEMI JOIN temp.main.srsql_checked_noisy_unit AS u ON p.case_id = u.unit;
 
 -- name: few
 -- The values of a case that count: of each attribute the $most with the lowest digests.
-SELECT l.unit, l.attribute, unnest(list_transform(l.listed[:$most], lambda x: x.term)) AS term
-FROM (
+WITH lists AS (
     SELECT
         h.unit,
         h.attribute,
@@ -62,37 +59,47 @@ FROM (
         })) AS listed
     FROM temp.main.srsql_checked_noisy_held AS h
     GROUP BY h.unit, h.attribute
-) AS l;
+),
+
+least AS (
+    SELECT l.unit, l.attribute, unnest(list_slice(l.listed, 1, $most)) AS item FROM lists AS l
+)
+
+SELECT e.unit, e.attribute, e.item.term AS term FROM least AS e;
 
 -- name: both
 -- The pairs of these that count: the $most with the lowest digests.
+WITH
+digested AS (
+    SELECT
+        i.unit,
+        {
+            'digest': md5(concat(
+                i.unit, chr(31), i.attribute, chr(31), i.term, chr(31), o.attribute, chr(31), o.term
+            )),
+            'attribute': i.attribute,
+            'term': i.term,
+            'other_attribute': o.attribute,
+            'other_term': o.term
+        } AS pair
+    FROM temp.main.srsql_checked_noisy_few AS i
+    INNER JOIN temp.main.srsql_checked_noisy_few AS o ON i.unit = o.unit
+    WHERE list_contains($kinds::VARCHAR[], i.attribute || ' x ' || o.attribute)
+),
+
+least AS (
+    SELECT d.unit, unnest(list_slice(list_sort(list(d.pair)), 1, $most)) AS pair
+    FROM digested AS d
+    GROUP BY d.unit
+)
+
 SELECT
-    l.unit,
-    l.pair.attribute AS attribute,
-    l.pair.term AS term,
-    l.pair.other_attribute AS other_attribute,
-    l.pair.other_term AS other_term
-FROM (
-    SELECT b.unit, unnest(list_sort(list(b.pair))[:$most]) AS pair
-    FROM (
-        SELECT
-            i.unit,
-            {
-                'digest': md5(concat(
-                    i.unit, chr(31), i.attribute, chr(31), i.term, chr(31), o.attribute, chr(31),
-                    o.term
-                )),
-                'attribute': i.attribute,
-                'term': i.term,
-                'other_attribute': o.attribute,
-                'other_term': o.term
-            } AS pair
-        FROM temp.main.srsql_checked_noisy_few AS i
-        INNER JOIN temp.main.srsql_checked_noisy_few AS o ON i.unit = o.unit
-        WHERE list_contains($kinds::VARCHAR[], i.attribute || ' x ' || o.attribute)
-    ) AS b
-    GROUP BY b.unit
-) AS l;
+    e.unit,
+    e.pair.attribute AS attribute,
+    e.pair.term AS term,
+    e.pair.other_attribute AS other_attribute,
+    e.pair.other_term AS other_term
+FROM least AS e;
 
 -- name: noisy_case_count
 -- True counts of strata.

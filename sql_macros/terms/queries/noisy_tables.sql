@@ -4,29 +4,30 @@
 -- The cases of the period, released or not, that no earlier table with noise of the series counts,
 -- by their values as reported: unit, name, stratum ($other if their reports disagree).
 -- report_stratum(report_id, stratum) is composed.
-SELECT
-    c.case_no AS unit,
-    c.case_id::VARCHAR AS name,
-    coalesce(s.stratum, $other) AS stratum
-FROM temp.main.srsql_case AS c
-INNER JOIN (
+WITH
+placed AS (
     SELECT
         r.case_no,
-        CASE WHEN count(DISTINCT g.stratum) = 1 THEN min(g.stratum) END AS stratum
+        CASE WHEN count(DISTINCT g.stratum) = 1 THEN min(g.stratum) ELSE $other END AS stratum
     FROM temp.main.srsql_case_report AS r
     INNER JOIN report_stratum AS g ON r.report_id = g.report_id
     GROUP BY r.case_no
-) AS s ON c.case_no = s.case_no
-ANTI JOIN (
+),
+
+counted AS (
     SELECT b.case_id
     FROM srsql.budget_ledger AS b
-    INNER JOIN srsql.release AS o ON o.release_id = $release_id
+    INNER JOIN srsql.release AS o ON b.dataset = o.dataset AND b.series = o.series
     WHERE
-        b.dataset = o.dataset
-        AND b.series = o.series
+        o.release_id = $release_id
         AND b.release_id <> $release_id
         AND b.mechanism = $mechanism
-) AS k ON c.case_id::VARCHAR = k.case_id;
+)
+
+SELECT c.case_no AS unit, c.case_id::VARCHAR AS name, p.stratum
+FROM temp.main.srsql_case AS c
+INNER JOIN placed AS p ON c.case_no = p.case_no
+ANTI JOIN counted AS k ON c.case_id::VARCHAR = k.case_id;
 
 -- name: held
 -- What they hold, over all their reports: unit, name, attribute, term.
@@ -39,6 +40,13 @@ INNER JOIN temp.main.srsql_noisy_unit AS u ON c.case_no = u.unit;
 -- name: charge
 -- Every counted case is charged its share of each table, once.
 INSERT INTO srsql.budget_ledger
+WITH share AS (
+    SELECT
+        unnest($tables::VARCHAR[]) AS counts,
+        unnest($nums::BIGINT[]) AS epsilon_num,
+        unnest($dens::BIGINT[]) AS epsilon_den
+)
+
 SELECT
     r.release_id,
     r.dataset,
@@ -51,12 +59,7 @@ SELECT
     t.epsilon_num,
     t.epsilon_den
 FROM temp.main.srsql_noisy_unit AS u
-CROSS JOIN (
-    SELECT
-        unnest($tables::VARCHAR[]) AS counts,
-        unnest($nums::BIGINT[]) AS epsilon_num,
-        unnest($dens::BIGINT[]) AS epsilon_den
-) AS t
+CROSS JOIN share AS t
 INNER JOIN srsql.release AS r ON r.release_id = $release_id
 ORDER BY u.unit, t.counts;
 
