@@ -14,7 +14,8 @@ import benchmarks
 
 HELPERS = {"__main__", "brute_force", "one_release", "stage_watch"}
 WITH_ARGUMENTS = {"answers", "batches", "buckets", "candidates", "compiling", "faers", "frontier",
-                  "guessing", "linked", "minimality", "mutations", "papers", "parts",
+                  "guessing", "linked", "minimality", "mutations", "noisy_tables", "papers",
+                  "parts",
                   "quasi_identifiers", "refinement",
                   "rows", "same_release", "spark", "stay", "tasks", "term_counts", "told_counts",
                   "whole_rows"}  # fmt: skip

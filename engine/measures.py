@@ -108,6 +108,8 @@ class ReleaseFacts:
     """Cases that waited are among those of the release's period."""
     table_k: int | None = None
     """Units that a count has at least where counts tell items; None: they do not."""
+    noisy_tables: bool = False
+    """Counts with noise tell items."""
     cumulative: bool = False
     """The dataset has a cumulative source, of which reports may come when their period is out."""
 
@@ -201,6 +203,9 @@ COUNT_TABLES = Applicability("what tells items as counts", lambda facts: facts.t
 REGION_COUNTS = Applicability(
     "what tells items as counts, without rows of cases",
     lambda facts: facts.table_k is not None and not facts.case_rows,
+)
+NOISY_TABLES = Applicability(
+    "rows of cases whose items counts with noise tell", lambda facts: facts.noisy_tables
 )
 STAYING = Applicability(
     "rows of cases of a model that withstands persistence",

@@ -101,6 +101,8 @@ class Dataset(Strict):
     its region and its cluster."""
     counted: bool = Field(default=False, exclude=True)
     """Counts tell the items of cases: a case has one row, with its region alone."""
+    noisy: bool = Field(default=False, exclude=True)
+    """These counts have noise."""
     term_key: int = Field(default=TERM_KEY, exclude=True)
     """Version of the key by which terms are compared: 1 is the key of SPEC section 2, 0 the form of
     releases before it (visible text in upper case)."""
@@ -235,11 +237,14 @@ class Dataset(Strict):
             }
         )
 
-    def with_counts(self, *, rows: bool = True) -> Dataset:
+    def with_counts(self, *, rows: bool = True, noisy: bool = False) -> Dataset:
         """The same dataset where counts tell items, and the report table shows the ids and the
-        quasi-identifiers of cases alone; without ``rows``, counts of regions do."""
+        quasi-identifiers of cases alone; without ``rows``, counts of regions do; ``noisy``: the
+        counts have noise."""
         bare = tuple(t.model_copy(update={"publish": ()}) for t in self.tables)
-        return self.model_copy(update={"tables": bare, "rows": rows, "counted": True})
+        return self.model_copy(
+            update={"tables": bare, "rows": rows, "counted": True, "noisy": noisy}
+        )
 
     def with_columns(self, columns: Iterable[str]) -> Dataset:
         """The same dataset with optional columns published as well, given as ``table.column``.

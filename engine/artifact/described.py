@@ -18,6 +18,10 @@ from srsql.engine.artifact.format import (
     DICTIONARY,
     HIERARCHIES,
     ITEM_CELLS,
+    NOISE,
+    NOISY_ITEMS,
+    NOISY_PAIRS,
+    NOISY_UNITS,
     PAIR_CELLS,
     QUARTER,
     REGION_CELLS,
@@ -58,6 +62,13 @@ OF_COUNTS = {
     ITEM_CELLS: "cases of them that hold a value, by stratum; of a wider one the sum",
     PAIR_CELLS: "cases of them that hold two values, by stratum; of a wider one the sum",
 }
+OF_NOISE = {
+    NOISE: "the noise of each table of counts: epsilon, delta, counts that a case adds 1 to at "
+    "most, scale, threshold, expected error, and margin at 95 %",
+    NOISY_UNITS: "cases that no earlier release counts, by stratum, with noise",
+    NOISY_ITEMS: "cases of them that hold a value, by stratum, with noise",
+    NOISY_PAIRS: "cases of them that hold two values, by stratum, with noise",
+}
 OF_LATEST = "each case and the latest quarter that has it, to count a case once"
 
 
@@ -68,6 +79,8 @@ def table_meaning(manifest: Manifest, name: str) -> str:
         return f"{OF_TERMS[name]} ({when})"
     if manifest.counted is not None and name in OF_COUNTS:
         return f"{OF_COUNTS[name]} ({when})"
+    if manifest.noisy is not None and name in OF_NOISE:
+        return f"{OF_NOISE[name]} ({when})"
     if name == manifest.report_table:
         return f"one row per released report, with the region of its case ({when})"
     return f"released rows of {name}, by report ({when})"

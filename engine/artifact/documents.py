@@ -91,6 +91,8 @@ MEANING = {
     "counted column": "the column of which a value is counted",
     "cases": "cases that the region or stratum has and that hold what is named; what is not told "
     "of a stratum is 0, or any number up to the least told count that it is part of",
+    "noisy cases": "cases that hold what is named, of each so many values at most, with noise",
+    "noise": "what the noise of a table of counts is (see the README)",
 }
 
 

@@ -104,6 +104,16 @@ UPPER_CASE = (
     "Unicode NFC\nand without those of the property Default_Ignorable_Code_Point).\n"
 )
 KEYS_ALONE = "Terms are told by their key, which is the same for all spellings of a term."
+NOISE_TOLD = (
+    "Items of cases stand in `noisy_case_count`, `noisy_item_count` and `noisy_pair_count`, with "
+    "noise: a count is the true one plus or minus `mean_error` of the table `count_noise` on "
+    "average, and within `margin_95` of it in 95 of 100 counts. Cases have noise of their own in "
+    "each stratum, and margins add up over strata. What is not there had a count below "
+    "`threshold` with noise: at most `threshold` - 1 + `margin_95`, with as much confidence. The "
+    "true count is of at most so many values and pairs of a case as the manifest says, and a case "
+    "with more is missing from the rest: counts of all values may be higher. A count may be "
+    "negative. It is of cases of this period that no earlier one counts."
+)
 COUNTS_TOLD = (
     "No row shows a drug or a term. `{items}` and `{pairs}` tell how many cases of a stratum hold "
     "one or two, and `{units}` how many there are; only cases that no earlier release has. Of one "
@@ -258,6 +268,8 @@ def counting(manifest: AnyManifest) -> str:
 def counts_told(part: Manifest) -> str:
     """How counts of items are to be read, where no row shows any; else nothing."""
     names = {"units": UNIT_CELLS, "items": ITEM_CELLS, "pairs": PAIR_CELLS}
+    if part.noisy is not None:
+        return f"\n{filled(NOISE_TOLD)}\n"
     if part.counted is None or not {*names.values()} <= {item.name for item in part.tables}:
         return ""
     text = REGIONS_COUNTED.format(regions=REGION_CELLS, k=part.k) if part.counts_alone else ""

@@ -143,10 +143,31 @@ COUNT_TABLES: dict[str, dict[str, tuple[str, str]]] = {
 """Table of counts that stand in the place of items in rows -> its columns, with type and role.
 Written down a second time, on purpose, as are those of disassociated terms."""
 
+NOISE = "count_noise"
+NOISY_UNITS, NOISY_ITEMS, NOISY_PAIRS = (
+    "noisy_case_count", "noisy_item_count", "noisy_pair_count"
+)  # fmt: skip
+_NOISY = ("BIGINT", "noisy cases")
+NOISY_TABLES: dict[str, dict[str, tuple[str, str]]] = {
+    NOISE: {
+        **dict.fromkeys(("counts", "epsilon", "delta"), (_TEXT, "noise")),
+        "counts_of_a_case": ("BIGINT", "noise"),
+        "scale": (_TEXT, "noise"),
+        "threshold": ("BIGINT", "noise"),
+        "mean_error": ("DECIMAL(18, 4)", "noise"),
+        "margin_95": ("BIGINT", "noise"),
+    },
+    NOISY_UNITS: COUNT_TABLES[UNIT_CELLS] | {"cases": _NOISY},
+    NOISY_ITEMS: COUNT_TABLES[ITEM_CELLS] | {"cases": _NOISY},
+    NOISY_PAIRS: COUNT_TABLES[PAIR_CELLS] | {"cases": _NOISY},
+}
+"""The same of counts with noise, and of what their noise is."""
+
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Attributed = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(/[a-z][a-z0-9_]*)?$")]
 """A column, or a column and another one that is told with each of its terms."""
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+Fractional = Annotated[str, Field(pattern=r"^[0-9]{1,18}(/[0-9]{0,17}[1-9][0-9]{0,17})?$")]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Whole = Annotated[int, Field(ge=-(2**53), lt=2**53)]
 Count = Annotated[int, Field(ge=0, lt=2**53, strict=True)]
@@ -198,6 +219,8 @@ class Column(_Strict):
         "cut",
         "counted column",
         "cases",
+        "noisy cases",
+        "noise",
     ]
     attribute: Name | None = None
     """The quasi-identifier of a bound or a node."""
@@ -391,6 +414,24 @@ class CountsClaim(_Strict):
     """From them follows the tree of strata (table ``stratum``)."""
 
 
+class NoisyClaim(_Strict):
+    """What is claimed of counts with noise that tell items, in the place of rows."""
+
+    epsilon: Fractional
+    """Of a case for all counts of its period."""
+    delta: Fractional
+    case_items: Annotated[int, Field(ge=1, le=1000, strict=True)]
+    """Values of a column that a case adds at most."""
+    case_pairs: Annotated[int, Field(ge=1, le=1000, strict=True)]
+    """Pairs of values that a case adds at most."""
+    attributes: tuple[Name, ...] = Field(min_length=1)
+    """The columns of which values are counted."""
+    pairs: tuple[tuple[Name, Name], ...]
+    """The columns of which values are counted together."""
+    cuts: tuple[CutClaim, ...]
+    """From them follow the strata, of values as reported."""
+
+
 class Manifest(_Strict):
     """``manifest.json``: everything that is claimed of the artifact."""
 
@@ -441,6 +482,8 @@ class Manifest(_Strict):
     """Sets of quasi-identifiers that are protected each by itself; None: all are together."""
     counted: CountsClaim | None = None
     """Counts tell the items of cases, and no row shows any; None: rows show them, or clusters."""
+    noisy: NoisyClaim | None = None
+    """Counts with noise tell the items of cases, and no row shows any."""
     files: dict[FileName, Digest]
     """SHA-256 of every file but this one and ``SHA256SUMS``."""
 
@@ -450,11 +493,26 @@ class Manifest(_Strict):
         values: dict[str, Any] = told(self)
         unused = {
             name
-            for name in ("stated", "shown", "unprotected", "derived", "qid_sets", "counted")
+            for name in (
+                "stated",
+                "shown",
+                "unprotected",
+                "derived",
+                "qid_sets",
+                "counted",
+                "noisy",
+            )
             if values[name] is None
         }
         unused |= set() if self.csv_safe else {"csv_safe"}
         return {name: value for name, value in values.items() if name not in unused}
+
+    @property
+    def cells(self) -> dict[str, dict[str, tuple[str, str]]]:
+        """The tables of counts in the place of items, with their columns; empty: there are none."""
+        if self.noisy is not None:
+            return NOISY_TABLES
+        return COUNT_TABLES if self.counted is not None else {}
 
     @property
     def reports(self) -> Table:

@@ -242,6 +242,23 @@ def count_columns(dataset: Dataset) -> dict[str, tuple[str, ...]]:
     return ({} if dataset.rows else regions) | COUNTS
 
 
+NOISE = "count_noise"
+NOISY_CASES, NOISY_ITEMS, NOISY_PAIRS = "noisy_case_count", "noisy_item_count", "noisy_pair_count"
+
+
+NOISY_COUNTS: dict[str, tuple[str, ...]] = {
+    NOISE: (
+        "counts", "epsilon", "delta", "counts_of_a_case", "scale", "threshold", "mean_error",
+        "margin_95",
+    ),
+    NOISY_CASES: COUNTS[CASE_COUNT],
+    NOISY_ITEMS: COUNTS[ITEM_COUNT],
+    NOISY_PAIRS: COUNTS[PAIR_COUNT],
+}  # fmt: skip
+"""Released table of counts with noise -> its columns, in the order of its rows; the first has a row
+for each of the others: what its noise is."""
+
+
 def source_of(name: str) -> str:
     """The temporary table of a released one."""
     return f"srsql_pub_{name}"

@@ -140,7 +140,7 @@ def _load(evidence: Evidence) -> None:
     attributes = [name for name in listed.split(", ") if name]
     shown = {"release": release.release_id}
     sensitive = [a.column for a in dataset.sensitive if a.column in attributes]
-    originals = _originals(dataset, release.quarter, attributes)
+    composed = originals(dataset, release.quarter, attributes)
     told = exp.select("*").from_(table(schema, "item_count"))
     beside = {"checked_held": HELD, "checked_unit": UNITS, "checked_single": SINGLE}
     known = with_rows(query(TOPIC, "known", **beside), item_count=told)
@@ -159,7 +159,7 @@ def _load(evidence: Evidence) -> None:
             query(TOPIC, "units", checked_tree=TREE, checked_row=ROWS, checked_value=VALUES),
             shown | {"dataset": dataset.name},
         ),
-        HELD: (with_rows(held, **originals).sql("duckdb"), {}),
+        HELD: (with_rows(held, **composed).sql("duckdb"), {}),
         SINGLE: (query(TOPIC, "single", checked_held=HELD), {}),
         KNOWN: (known.sql("duckdb"), {}),
         KINDS: (
@@ -226,7 +226,7 @@ def _region_values(dataset: Dataset) -> exp.Query:
     return union_all(parts)
 
 
-def _originals(dataset: Dataset, quarter: str, attributes: list[str]) -> dict[str, exp.Query]:
+def originals(dataset: Dataset, quarter: str, attributes: list[str]) -> dict[str, exp.Query]:
     """The raw rows of a quarter (report_id, attribute, spelling), each spelling once, what keys
     they have, worked out anew, and the terms among them (attribute, spelling, term)."""
     known = {(a.table, a.column): a.missing for a in (*dataset.sensitive, *dataset.quasi_sensitive)}

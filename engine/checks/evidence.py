@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -43,6 +44,31 @@ TOPIC = "checks/release"
 
 
 @dataclass(frozen=True)
+class CutAsked:
+    """What one cut of strata asks of a quasi-identifier."""
+
+    qid: str
+    words: str
+    """What lies within."""
+    value: str | None
+    low: Decimal | None
+    below: Decimal | None
+
+
+@dataclass(frozen=True)
+class NoiseAsked:
+    """What counts with noise were asked to keep."""
+
+    epsilon: Fraction
+    delta: Fraction
+    case_items: int
+    case_pairs: int
+    attributes: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    cuts: tuple[CutAsked, ...] = ()
+
+
+@dataclass(frozen=True)
 class Asked:
     """What a release was asked to keep, in the words of the request and of nobody who makes it."""
 
@@ -61,6 +87,8 @@ class Asked:
     calibration: str | None = None
     noise: str | None = None
     table_k: int | None = None
+    noisy: NoiseAsked | None = None
+    """Of counts with noise; None: there are none, or nobody tells it."""
     """Units of a count, at least, where counts tell items."""
     suppresses: bool = False
     """Values may be suppressed, so that the catalog has to have whatever rows lack."""
@@ -263,7 +291,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
     found = warehouse.rows(query(TOPIC, "facts"), {"release": release_id})[0]
     (
         model, lattice, drawn, attributes, knowledge, attacks, term_format, with_rows, clusters,
-        suppresses, max_delay, takes_in, table_k, cumulative, term_key, unit,
+        suppresses, max_delay, takes_in, table_k, noisy_tables, cumulative, term_key, unit,
     ) = found  # fmt: skip
     bounds = frozenset(claims_of(warehouse, release_id)) or frozenset({"k", "theta"})
     return ReleaseFacts(
@@ -284,6 +312,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
         max_delay=max_delay,
         takes_in=takes_in,
         table_k=table_k,
+        noisy_tables=noisy_tables,
         cumulative=cumulative,
     )
 

@@ -14,6 +14,7 @@ from sqlglot.lineage import Node, lineage
 
 from srsql.engine.catalog.layout import (
     IDENTITY,
+    NOISY_COUNTS,
     REGION,
     ROWS,
     SERIAL,
@@ -94,7 +95,7 @@ def check_lineage(
 
 
 def _allowed(dataset: Dataset, name: str) -> set[Source]:
-    terms = count_columns(dataset)
+    terms = count_columns(dataset) | NOISY_COUNTS
     terms |= {table: shown for shape in SHAPES.values() for table, shown in shape.items()}
     if name in terms and all(name != source.name for source in dataset.tables):
         # composed of terms alone; clusters within QID-groups show their region

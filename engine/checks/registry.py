@@ -26,6 +26,7 @@ from srsql.engine.checks import (
     whole_rows,
 )
 from srsql.engine.checks import count_tables as counts
+from srsql.engine.checks import noisy_tables as noisy
 from srsql.engine.checks import released_rows as rows
 from srsql.engine.checks import term_chunks as chunks
 from srsql.engine.checks import term_nodes as nodes
@@ -426,6 +427,43 @@ CHECKS: tuple[Check[Evidence], ...] = (
         "the threshold holds of the item's holders.",
         "SPEC section 19, rules G1 and G2; decision 39",
         counts.check_count_ways_out,
+        of_making=True,
+    ),
+    Check(
+        "check_noisy_rows",
+        of.NOISY_TABLES,
+        "Rows of cases show ids and a region alone beside counts with noise.",
+        "SPEC section 19, R8",
+        noisy.check_noisy_rows,
+        composed_by="noisy_tables.check_noisy_rows",
+    ),
+    Check(
+        "check_noisy_plan",
+        of.NOISY_TABLES,
+        "The noise of every table is as large as epsilon asks, its threshold as high as delta "
+        "asks, both add up to the budget of a case, and no count is below its threshold.",
+        "SPEC section 19, R8; decision 53",
+        noisy.check_noisy_plan,
+        composed_by="noisy_tables.check_noisy_plan",
+    ),
+    Check(
+        "check_noisy_budget",
+        of.NOISY_TABLES,
+        "Every case of the period that no earlier table with noise of the series counts is charged "
+        "its budget in the ledger, once, and no other case.",
+        "SPEC section 19, rules R6 and R8",
+        noisy.check_noisy_budget,
+        composed_by="noisy_tables.check_noisy_budget",
+        of_making=True,
+    ),
+    Check(
+        "check_noisy_law",
+        of.NOISY_TABLES,
+        "Counts lie as near to those of the cases, each with so many values at most, as the noise "
+        "that is stated says, as many pass the threshold, and no value is published that none has.",
+        "SPEC section 19, R8; Hoeffding 1963, theorem 1",
+        noisy.check_noisy_law,
+        composed_by="noisy_tables.check_noisy_law",
         of_making=True,
     ),
     Check(

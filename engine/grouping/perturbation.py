@@ -21,6 +21,8 @@ from srsql.schemas import Dataset, Qid
 
 TOPIC = "grouping/perturbation"
 LAPLACE, EXPONENTIAL, HISTOGRAM = "discrete laplace", "exponential", "laplace on counts"
+ON_TABLES = "laplace on tables"
+"""Of count tables with noise."""
 NOMINAL = {"paper": "calibration paper", "printed": "calibration printed", "nominal": "ipa"}
 """Calibrations of charges that bound no privacy loss, and what has them."""
 LedgerCalibration = Literal["paper", "sound", "printed", "nominal"]
@@ -179,14 +181,19 @@ class Budget:
                 f"nominal: {' and '.join(nominal)} {verb} not differential privacy, "
                 "no epsilon holds"
             )
-        of_counts = [mechanism == HISTOGRAM for mechanism, _ in self.kinds]
+        mechanisms = {mechanism for mechanism, _ in self.kinds}
         words = []
-        if not all(of_counts):
+        if mechanisms - {HISTOGRAM, ON_TABLES}:
             words.append(
                 "epsilon-local differential privacy of a case's perturbed values, given the "
                 "grouping"
             )
-        if any(of_counts):
+        if ON_TABLES in mechanisms:
+            words.append(
+                "(epsilon, delta)-differential privacy for adding or removing a case from count "
+                "tables"
+            )
+        if HISTOGRAM in mechanisms:
             words.append(
                 "epsilon-differential privacy for adding or removing a case from a histogram, "
                 "given its list of values"

@@ -74,14 +74,54 @@ BY_COUNTS = (
 
 def promise_by_counts(model: GroupingModel) -> str:
     """The guarantee of a release of a model where counts tell the items of cases."""
-    attacks = ", ".join(model.defended_attacks)
-    remain = (
-        f"remain for any patient after every exclusion by attacks {attacks} on this series"
-        if attacks
-        else "share every published region of this release"
-    )
-    rows = BY_COUNTS.format(k=model.k, remain=remain)
+    rows = BY_COUNTS.format(k=model.k, remain=_remaining(model))
     return f"{model.shape.of_cases(rows, model.guarantee)} {COUNTS_CLAIM}"
+
+
+def _remaining(model: GroupingModel) -> str:
+    """How far the k cases of a row remain, in words."""
+    attacks = ", ".join(model.defended_attacks)
+    if not attacks:
+        return "share every published region of this release"
+    return f"remain for any patient after every exclusion by attacks {attacks} on this series"
+
+
+NOISY_CLAIM = (
+    "Counts have noise: two data sets that differ in all reports of one case publish any set of "
+    "counts, of all periods of this series together, with probabilities that differ by a factor of "
+    "at most exp(epsilon), and by delta beyond: epsilon = {epsilon} and delta = {delta}, or those "
+    "of the period that counts the case (differential privacy for adding or removing a case). A "
+    "case is counted in one period, whether its row is released or not, with at most so many "
+    "values and pairs as the manifest says. Not claimed: rows and their regions, which depend on "
+    "other cases; whether and when a period is released; reports of a person under several case "
+    "ids, whose budgets add up; whatever else is published of the same cases."
+)
+"""SPEC section 19, R8; ``sql_macros/terms/noisy_tables.sql`` has the proof."""
+_BY_NOISE = (
+    "{warning}Rows of cases show their region, and no drug or term. At least {k} distinct cases "
+    "{remain}. {claim}"
+)
+
+
+def promise_by_noise(model: GroupingModel, epsilon: str, delta: str, *, seeded: bool) -> str:
+    """The guarantee of a release of a model where counts with noise tell the items of cases.
+
+    Args:
+        model: of the rows.
+        epsilon: of a case for all counts.
+        delta: likewise.
+        seeded: the noise is that of an experiment.
+    """
+    warning = (
+        "NOT FOR PUBLICATION: the noise is that of a seeded experiment, and whoever learns the "
+        "seed takes it off. "
+    )
+    return _BY_NOISE.format(
+        warning=warning if seeded else "",
+        k=model.k,
+        remain=_remaining(model),
+        claim=NOISY_CLAIM.format(epsilon=epsilon, delta=delta),
+    )
 
 
 def promise_by(unit: str, guarantee: str) -> str:

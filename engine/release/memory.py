@@ -51,6 +51,7 @@ from srsql.engine.release.request import (
 from srsql.engine.store.statements import query
 from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.count_tables import TABLES, TableParameters
+from srsql.engine.terms.noisy_tables import NOISY_TABLES
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters
 from srsql.schemas import Dataset
 from srsql.schemas.outside import json_of
@@ -202,7 +203,7 @@ def _model_of(stored: Mapping[str, SeriesParameter]) -> GroupingModel:
 def _declarations(request: Request) -> dict[str, Parameter]:
     """What a series remembers of such a request: declarations by keyword."""
     found = {"model": MODEL, "terms": TERMS, **declared(type(request.model)), **declared(Request)}
-    for of in (request.terms, request.tables):
+    for of in (request.terms, request.tables, request.noisy):
         found |= declared(type(of)) if of is not None else {}
     return {keyword: told for keyword, told in found.items() if not told.of_run}
 
@@ -218,8 +219,10 @@ def _parameters(request: Request, asked: Mapping[str, Any]) -> Iterator[SeriesPa
                 yield from request.model.shape.of_cases([asked_for], [])
             elif request.tables is not None:
                 yield from request.model.shape.of_cases([SeriesParameter(keyword, TABLES)], [])
+            elif request.noisy is not None:
+                yield SeriesParameter(keyword, NOISY_TABLES)
         else:
-            owners = (request.terms, request.tables, request, request.model)
+            owners = (request.terms, request.tables, request.noisy, request, request.model)
             owner = next(o for o in owners if o is not None and keyword in declared(type(o)))
             value = getattr(owner, told.field)
             digest = _digest(told, value)

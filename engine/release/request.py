@@ -52,6 +52,7 @@ from srsql.engine.release.features.table import refuse
 from srsql.engine.shapes import asked_shape
 from srsql.engine.shapes.regions import Shape
 from srsql.engine.terms.count_tables import TABLES, TableParameters, make_tables
+from srsql.engine.terms.noisy_tables import NOISY_TABLES, NoisyParameters, make_noisy
 from srsql.engine.terms.parameters import DISASSOCIATE, DisassociationParameters, make_terms
 from srsql.engine.workers.carriers import ADDRESSES, Carrier
 from srsql.schemas.dataset import TERM_KEY
@@ -68,8 +69,8 @@ MODEL = Parameter(
 )
 TERMS = Parameter(
     keyword="terms",
-    takes=OneOf((DISASSOCIATE, TABLES)),
-    help="Publish terms apart from ids, in clusters, or as tables of counts",
+    takes=OneOf((DISASSOCIATE, TABLES, NOISY_TABLES)),
+    help="Publish terms apart from ids: in clusters, or as tables of counts, exact or with noise",
     weaker="different",
 )
 ORDER = (
@@ -188,6 +189,8 @@ class Request:
     """Which terms are told apart from records, and how."""
     tables: TableParameters | None = None
     """How counts tell the items of cases in the place of rows; None: they do not."""
+    noisy: NoisyParameters | None = None
+    """How counts with noise tell them; None: they do not."""
     seed: int = parameter(
         factory=lambda: secrets.randbits(63),
         takes=Whole(),
@@ -327,12 +330,18 @@ class Request:
             self.model.shape,
             taken_apart=self.takes_rows_apart,
             counted=self.tables is not None,
+            noisy=self.noisy is not None,
         )
 
     @property
     def one_row(self) -> bool:
         """Whether a case has one row, whatever its reports are."""
-        return self.takes_rows_apart or self.tables is not None
+        return self.takes_rows_apart or self.counts_items
+
+    @property
+    def counts_items(self) -> bool:
+        """Whether counts tell the items of cases, and no row does."""
+        return self.tables is not None or self.noisy is not None
 
     @property
     def takes_rows_apart(self) -> bool:
@@ -562,7 +571,7 @@ def release_options() -> dict[str, Option]:
     for declaration, models in _of_models():
         declarations.setdefault(declaration.keyword, []).append(Applied(declaration, models))
     declarations["terms"] = [Applied(TERMS)]
-    for of in (Request, DisassociationParameters, TableParameters):
+    for of in (Request, DisassociationParameters, TableParameters, NoisyParameters):
         for keyword, declaration in declared(of).items():
             declarations.setdefault(keyword, []).append(Applied(declaration))
     options = [Option(keyword, tuple(applied)) for keyword, applied in declarations.items()]
@@ -616,9 +625,15 @@ def make_request(quarter: str, options: Mapping[str, Any]) -> Request:
     terms = make_terms(
         kind, given, terms_only=MODELS[model].shape.tells_terms(asked=False), shared=of_models
     )
-    tables = make_tables(kind, given, always=MODELS[model].shape.counts_items)
+    noisy = make_noisy(kind, given)
+    with_noise = set(declared(NoisyParameters))
+    tables = make_tables(
+        kind,
+        {n: v for n, v in given.items() if noisy is None or n not in with_noise},
+        always=MODELS[model].shape.counts_items,
+    )
     of_terms = set(declared(DisassociationParameters)) - (of_models if terms is None else set())
-    of_terms |= set(declared(TableParameters))
+    of_terms |= set(declared(TableParameters)) | (with_noise - (of_models if not noisy else set()))
     of_request = declared(Request)
     return Request(
         quarter=quarter,
@@ -627,6 +642,7 @@ def make_request(quarter: str, options: Mapping[str, Any]) -> Request:
         ),
         terms=terms,
         tables=tables,
+        noisy=noisy,
         **{of_request[name].field: value for name, value in given.items() if name in of_request},
     )
 

@@ -20,6 +20,7 @@ from srsql.engine.shapes.counts import Counts
 from srsql.engine.shapes.drawn_values import DrawnValues
 from srsql.engine.shapes.foreign import Foreign, ForeignCounts
 from srsql.engine.shapes.lattice_rows import LatticeRows
+from srsql.engine.shapes.noisy_counts import NoisyCounts
 from srsql.engine.shapes.region_counts import RegionCounts
 from srsql.engine.shapes.region_sets import RegionSets
 from srsql.engine.shapes.regions import Regions, Shape, Telling
@@ -28,10 +29,9 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 __all__ = [
-    "Chunks", "Clusters", "Counts", "DrawnValues", "Foreign", "LatticeRows", "RegionCounts",
-    "Regions", "Shape",
-    "Telling", "asked_shape", "catalog_shape", "need_cases", "release_shape", "series_dataset",
-    "series_shape", "shape_of",
+    "Chunks", "Clusters", "Counts", "DrawnValues", "Foreign", "LatticeRows", "NoisyCounts",
+    "RegionCounts", "Regions", "Shape", "Telling", "asked_shape", "catalog_shape", "need_cases",
+    "release_shape", "series_dataset", "series_shape", "shape_of",
 ]  # fmt: skip
 
 
@@ -44,20 +44,27 @@ def shape_of(visible_dataset: Dataset) -> Shape:
     if visible_dataset.cluster_columns:
         return Clusters()
     if visible_dataset.counted:
+        if visible_dataset.noisy:
+            return NoisyCounts()
         return Counts() if visible_dataset.rows else RegionCounts()
     if not visible_dataset.rows:
         return Chunks()
     return RegionSets() if visible_dataset.qid_set else Regions()
 
 
-def asked_shape(shape: Shape, *, taken_apart: bool, counted: bool = False) -> Shape:
+def asked_shape(
+    shape: Shape, *, taken_apart: bool, counted: bool = False, noisy: bool = False
+) -> Shape:
     """The shape of a release that is asked for.
 
     Args:
         shape: of the rows of its model.
         taken_apart: they are to be taken apart, which those of cases can be.
         counted: counts are to tell their items.
+        noisy: counts with noise are to.
     """
+    if noisy:
+        return NoisyCounts()
     if counted:
         return shape.of_cases(Counts(), shape)
     return Clusters() if taken_apart and shape.shows_cases else shape
@@ -112,6 +119,8 @@ def _made(warehouse: Warehouse, release_id: int) -> Shape | None:
     ((counts, rows),) = warehouse.rows(query("terms/count_tables", "release_counts"), asked)
     if counts:
         return Counts() if rows else RegionCounts()
+    if warehouse.value(query("terms/noisy_tables", "release_noisy"), asked):
+        return NoisyCounts()
     return DrawnValues() if perturbs else None
 
 
@@ -124,6 +133,8 @@ def series_dataset(warehouse: Warehouse, dataset: Dataset, series: str) -> Datas
     ((counts, rows),) = warehouse.rows(query("terms/count_tables", "series_counts"), names)
     if counts:
         return dataset.with_counts(rows=rows)
+    if warehouse.value(query("terms/noisy_tables", "series_noisy"), names):
+        return dataset.with_counts(noisy=True)
     found = warehouse.rows(
         query("warehouse/releases", "series_disassociated"),
         {"dataset": dataset.name, "series": series},

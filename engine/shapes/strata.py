@@ -27,6 +27,8 @@ ALL = "all"
 """The stratum of all units."""
 NONE = "none"
 """The value of ``--strata`` for that stratum alone."""
+NOISY_CUTS = "noisy_cuts"
+"""Key of private manifests: the cuts of strata that no table tells."""
 MOST_STRATA = 200
 SEX, AGE, YEARS = "sex", "age", "years"
 USUAL_VALUES = ("F", "M")
@@ -45,6 +47,12 @@ class Cut:
     """Of a number: the least value within, in its unit; None: no least one."""
     below: Decimal | None = None
     """The least value above; None: there is none."""
+
+    @property
+    def told(self) -> list[str | None]:
+        """As private manifests keep it."""
+        ends = (None if end is None else _plain(end) for end in (self.low, self.below))
+        return [self.qid, self.value, *ends]
 
     @property
     def words(self) -> str:

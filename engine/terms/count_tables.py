@@ -269,7 +269,7 @@ def make_counts(release: Release, tables: TableParameters) -> None:
     placed = exp.select(
         column("group_no", "r"), leaf_of(release.visible_dataset, cuts, "r").as_("stratum")
     ).from_(temporary(REGION, alias="r"))
-    items = union_all([_items(release, each) for each in sources(dataset, tables.attributes)])
+    items = union_all([report_items(release, each) for each in sources(dataset, tables.attributes)])
     for name, rows in (
         ("counted_unit", with_rows(query(TOPIC, "counted_unit"), region_stratum=placed)),
         ("held_item", with_rows(query(TOPIC, "held_item"), report_item=items)),
@@ -301,7 +301,7 @@ def _text(number: object) -> str | None:
     return None if number is None else format(number, "f")
 
 
-def _items(release: Release, source: Source) -> exp.Query:
+def report_items(release: Release, source: Source) -> exp.Query:
     """(report_id, attribute, term, sensitive) of the raw rows of the quarter."""
     dataset = release.dataset
     term = (

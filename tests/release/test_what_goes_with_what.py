@@ -34,6 +34,8 @@ from srsql.schemas import load_dataset
 FAERS = load_dataset("faers")
 TERMS = {"terms": "disassociate", "term_attributes": "pt"}
 COUNTS = {"terms": "tables", "model": "ms"}
+NOISY = {"terms": "noisy-tables", "model": "ms"}
+_AS_EXACT = ", as exact tables do not: leave one of them out"
 ROWS = {"terms": "disassociate", "term_attributes": "all"}
 Known = Callable[[Request], Asked]
 
@@ -103,6 +105,15 @@ AT_ONCE: tuple[tuple[dict[str, Any], str], ...] = (
     ({**COUNTS, "leftovers": "suppress"}, "--terms tables does not go with values that are "
      "suppressed, since counts are of all values of a case, and need no suppression: leave one of "
      "them out"),
+    ({**NOISY, "model": "msdp-num"}, "--terms noisy-tables does not go with the model msdp-num: "
+     "rows beside counts keep k alone, in regions that hold the values of their cases: give "
+     "--model ms or ppms++"),
+    ({**NOISY, "count": "persons"}, "--terms noisy-tables does not go with --count persons"
+     + _AS_EXACT),
+    ({**NOISY, "draft": True}, "--terms noisy-tables does not go with --draft" + _AS_EXACT),
+    ({**NOISY, "max_delay": 2}, "--terms noisy-tables does not go with --max-delay" + _AS_EXACT),
+    ({**NOISY, "leftovers": "suppress"}, "--terms noisy-tables does not go with values that are "
+     "suppressed" + _AS_EXACT),
     ({"as_printed": "wu2022", "model": "ms"}, "--as-printed wu2022 runs ppms-dp-all, ppms-dp-num, "
      "ppms++, and not ms: give one of these, or leave it out"),
     ({"as_printed": "lin2016", "model": "ms"}, "--as-printed lin2016 takes --missing drop: leave "
@@ -155,6 +166,13 @@ LATER: tuple[tuple[dict[str, Any], Known, str], ...] = (
      "nothing would be spread: give --parts auto, or leave a carrier out"),
     ({"model": "ms", "parts": "auto", "spark": "sc://one"}, others(),
      "--spark takes the place of a carrier: leave one of them out"),
+    ({**NOISY, "columns": "drug.route"}, on_dataset(OnDataset), "--terms noisy-tables releases no "
+     "rows that could show other columns than regions: leave --columns out"),
+    (NOISY, in_series(ORIGINAL), "rows beside --terms noisy-tables have pseudonyms that are the "
+     "same in all quarters: leave --ids out, or give another --series"),
+    ({**NOISY, "supersede": True}, in_series(PSEUDONYM), "counts that are out are never revised: "
+     "a second draw of the same cases spends their budget again: leave --supersede out, or give "
+     "another --series"),
     ({**COUNTS, "columns": "drug.route"}, on_dataset(OnDataset), "--terms tables releases no rows "
      "that could show other columns than regions: leave --columns out"),
     (COUNTS, in_series(PER_QUARTER), "counts of --terms tables are of new cases, and ids of a "
@@ -217,6 +235,8 @@ def of_files(folder: Path) -> Iterator[tuple[dict[str, Any], Known, str]]:
                f"{where}with which {option} does not go: leave it out")  # fmt: skip
     yield (COUNTS, lambda request: OnDataset(request, dataset), f"{where}with which --terms tables "
            "does not go: leave it out")  # fmt: skip
+    yield (NOISY, lambda request: OnDataset(request, dataset), f"{where}with which --terms "
+           "noisy-tables does not go: leave it out")  # fmt: skip
     yield ({"model": "ipa"}, lambda request: OnDataset(request, dataset), f"{where}which ipa does "
            "not keep each by itself: give --model ms, ppms, ppms-ear, ppms++ or xy-anonymity, or a "
            "dataset without [[qid_set]]")  # fmt: skip
@@ -238,6 +258,8 @@ def test_what_does_not_go_with_a_file_is_refused(tmp_path: Path) -> None:
         ReleaseError, match="--terms tables does not go with --knowledge, since whoever"
     ):
         make_request("2011Q4", {**COUNTS, "knowledge": str(tmp_path / "known.csv")})
+    with pytest.raises(ReleaseError, match="--terms noisy-tables does not go with --knowledge"):
+        make_request("2011Q4", {**NOISY, "knowledge": str(tmp_path / "known.csv")})
     alone = replace(make_request("2011Q4", {"model": "disassociation"}), terms=None)
     with pytest.raises(ReleaseError, match="the model disassociation releases terms only: say"):
         refuse(OnTerms(alone, FAERS))

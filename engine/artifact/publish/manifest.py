@@ -38,6 +38,7 @@ from srsql.engine.artifact.format import (
     CountsClaim,
     CutClaim,
     Manifest,
+    NoisyClaim,
     QidSetClaim,
     QuarterManifest,
     RangeManifest,
@@ -57,7 +58,7 @@ from srsql.engine.errors import PublishError, printable
 from srsql.engine.models import MODELS
 from srsql.engine.parameters import Format
 from srsql.engine.shapes import shape_of
-from srsql.engine.shapes.strata import published_cuts
+from srsql.engine.shapes.strata import NOISY_CUTS, published_cuts
 from srsql.engine.store import doors
 from srsql.engine.store.statements import query, table
 from srsql.engine.store.warehouse import Warehouse
@@ -393,7 +394,10 @@ def _claims(
         derived=derived_claims(dataset) or None,
         qid_sets=tuple(QidSetClaim(name=s.name, attributes=s.qids) for s in dataset.qid_set)
         or None,
-        counted=_counts_claim(warehouse, dataset, release, facts) if dataset.counted else None,
+        counted=_counts_claim(warehouse, dataset, release, facts)
+        if dataset.counted and not dataset.noisy
+        else None,
+        noisy=_noisy_claim(warehouse, dataset, release, facts) if dataset.noisy else None,
         files={},
     )
 
@@ -415,6 +419,29 @@ def _counts_claim(
         cuts=tuple(
             CutClaim(attribute=cut.qid, value=cut.value, low=cut.low, below=cut.below)
             for cut in published_cuts(warehouse, release.schema)
+        ),
+    )
+
+
+def _noisy_claim(
+    warehouse: Warehouse,
+    dataset: Dataset,
+    release: PublishableRelease,
+    facts: Mapping[str, Any],
+) -> NoisyClaim:
+    """What is claimed of counts with noise, from the facts of the release and its strata."""
+    pairs = [pair.split(" x ") for pair in str(facts["noisy_pairs"]).split(", ") if pair]
+    _, private = release_facts(warehouse, dataset, release)
+    return NoisyClaim(
+        epsilon=facts["noisy_epsilon"],
+        delta=facts["noisy_delta"],
+        case_items=facts["noisy_case_items"],
+        case_pairs=facts["noisy_case_pairs"],
+        attributes=tuple(str(facts["noisy_items"]).split(", ")),
+        pairs=tuple((one, other) for one, other in pairs),
+        cuts=tuple(
+            CutClaim(attribute=qid, value=value, low=low, below=below)
+            for qid, value, low, below in private[NOISY_CUTS]
         ),
     )
 

@@ -33,6 +33,7 @@ from srsql.engine.artifact.format import (
     DUCKDB_FILE,
     LONGEST,
     LONGEST_TERM,
+    NOISY_TABLES,
     OF_REGION,
     QUARTER,
     REGION_CELLS,
@@ -71,6 +72,7 @@ from srsql.engine.store.statements import (
 from srsql.engine.store.warehouse import Warehouse
 from srsql.engine.terms.baskets import term_queries
 from srsql.engine.terms.count_tables import count_queries
+from srsql.engine.terms.noisy_tables import noisy_queries
 from srsql.schemas import Dataset, Qid
 from srsql.schemas.roles import Table as DatasetTable
 
@@ -162,7 +164,7 @@ def plan_counts(dataset: Dataset, schema: str) -> list[Plan]:
             )
             for of, (kind, role) in shown.items()
         )
-        for name, shown in COUNT_TABLES.items()
+        for name, shown in (NOISY_TABLES if dataset.noisy else COUNT_TABLES).items()
     }
     if not dataset.rows:
         cases = Column.model_validate(dict(zip(("name", "type", "role"), OF_REGION, strict=True)))
@@ -216,7 +218,8 @@ def prove(
     ]
     built += [
         Built(name, f"release_{release.release_id}_{name}", query)
-        for name, query in (count_queries(dataset) if dataset.counted else {}).items()
+        for name, query in (noisy_queries() if dataset.noisy else count_queries(dataset)).items()
+        if dataset.counted
     ]
     check_lineage(warehouse, dataset, release.schema, built)
     for plan in plans:

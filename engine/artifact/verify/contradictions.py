@@ -14,7 +14,6 @@ from srsql.engine.artifact.described import described_files
 from srsql.engine.artifact.documents import counts_sql, dictionary_csv, range_readme, readme
 from srsql.engine.artifact.format import (
     CATALOGUED,
-    COUNT_TABLES,
     COUNTS,
     DICTIONARY,
     DUCKDB_FILE,
@@ -42,6 +41,7 @@ from srsql.engine.models.base import (
     GroupingModel,
     promise_by,
     promise_by_counts,
+    promise_by_noise,
 )
 from srsql.engine.store import doors
 from srsql.engine.terms.parameters import DisassociationParameters
@@ -82,8 +82,8 @@ def shape_faults(manifest: Manifest) -> list[str]:
     alone = manifest.counts_alone or (of_terms and of_terms == set(names))
     if reports is None and not alone:
         return [f"{MANIFEST}: there is no report table, nor the tables of terms or counts alone"]
-    due = {reports or REGION_CELLS, *COUNT_TABLES}
-    if manifest.counted is not None and (manifest.terms or set(names) != due):
+    due = {reports or REGION_CELLS, *manifest.cells}
+    if manifest.cells and (manifest.terms or set(names) != due):
         return [f"{MANIFEST}: the tables are not those of cases and counts alone"]
     if len(set(names)) < len(names) or (reports is not None and reports not in names):
         return [f"{MANIFEST}: the tables are not each there once, the report table among them"]
@@ -112,9 +112,9 @@ def _table_faults(manifest: Manifest, table: Table) -> Iterator[str]:
         first = TERM_TABLES[table.name]
         if columns[: len(first)] != first or any(ids):
             yield f"{MANIFEST}: table {table.name} has not the columns of terms"
-    elif manifest.counted is not None and table.name in COUNT_TABLES:
+    elif table.name in manifest.cells:
         declared = [(c.name, (c.type, c.role)) for c in table.columns]
-        if declared != list(COUNT_TABLES[table.name].items()):
+        if declared != list(manifest.cells[table.name].items()):
             yield f"{MANIFEST}: table {table.name} has not the columns of counts"
     elif manifest.counts_alone and table.name == REGION_CELLS:
         last = table.columns[-1]
@@ -124,7 +124,7 @@ def _table_faults(manifest: Manifest, table: Table) -> Iterator[str]:
     elif ids[0] != 1 or ids[1] > 1:
         yield f"{MANIFEST}: table {table.name} has not one report id"
     rows = published_rows(manifest)
-    of_cases = manifest.counted is not None and table.name == manifest.report_table
+    of_cases = bool(manifest.cells) and table.name == manifest.report_table
     if of_cases and set(roles) - OF_COUNTED_ROWS:
         yield f"{MANIFEST}: table {table.name} has more than ids, a period and regions"
     due = rows.cluster_columns if table.name == manifest.report_table else 0
@@ -165,7 +165,7 @@ def range_faults(manifest: RangeManifest) -> list[str]:
 
 def _shape(part: Manifest) -> tuple[object, ...]:
     tables = [(item.name, item.file, item.columns) for item in part.tables]
-    apart = part.terms is None, part.counted
+    apart = part.terms is None, part.counted, part.noisy
     return tables, part.report_table, apart, part.attributes, part.case_ids
 
 
@@ -308,6 +308,17 @@ def _extensions(
         (
             manifest.counted is not None,
             lambda _: promise_by_counts(model),
+            model.claimed_bounds.guaranteed == {"k", "theta"} and model.symptoms_limit is None,
+            f"counts tell items, and the rows of {model.name} do not keep k by regions alone",
+        ),
+        (
+            manifest.noisy is not None,
+            lambda _: promise_by_noise(
+                model,
+                manifest.noisy.epsilon if manifest.noisy else "",
+                manifest.noisy.delta if manifest.noisy else "",
+                seeded=False,
+            ),
             model.claimed_bounds.guaranteed == {"k", "theta"} and model.symptoms_limit is None,
             f"counts tell items, and the rows of {model.name} do not keep k by regions alone",
         ),

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
-from srsql.engine.artifact.format import COUNT_TABLES, TREE, CountsClaim, CutClaim, Manifest
+from srsql.engine.artifact.format import COUNT_TABLES, NOISY_TABLES, TREE, CutClaim, Manifest
 from srsql.engine.artifact.verify.contradictions import Trees
 from srsql.engine.artifact.verify.reading import loaded
 from srsql.engine.artifact.verify.verdict import Check
@@ -123,7 +123,7 @@ def strata_check(
     """
     claim = manifest.counted
     assert claim is not None
-    faults = list(_cut_faults(claim, manifest, trees))
+    faults = list(cut_faults(claim.cuts, manifest, trees, "table_strata"))
     number = 1
     for chain in Counter(cut.attribute for cut in claim.cuts).values():
         number *= chain + 1
@@ -153,11 +153,14 @@ def strata_check(
     return Check("strata", faults, len(rows)), None if faults else Strata(due)
 
 
-def _cut_faults(claim: CountsClaim, manifest: Manifest, trees: Trees) -> Iterator[str]:
+def cut_faults(
+    cuts: Sequence[CutClaim], manifest: Manifest, trees: Trees, parameter: str
+) -> Iterator[str]:
+    """What cuts cannot ask, or the parameter of the manifest says otherwise."""
     known = {attribute.name: attribute for attribute in manifest.attributes}
-    if len(set(map(_asks, claim.cuts))) < len(claim.cuts):
+    if len(set(map(_asks, cuts))) < len(cuts):
         yield "a cut of strata is told twice"
-    for cut in claim.cuts:
+    for cut in cuts:
         about, ends = known.get(cut.attribute), (cut.low, cut.below)
         words = f"cut {cut.attribute} {text_of(cut)}"
         if about is None:
@@ -170,14 +173,14 @@ def _cut_faults(claim: CountsClaim, manifest: Manifest, trees: Trees) -> Iterato
             yield f"{words} asks for no range"
         elif cut.low is not None and cut.below is not None and cut.low >= cut.below:
             yield f"{words} has no value within"
-    told = manifest.parameters.get("table_strata")
-    if told != cuts_text(claim.cuts):
-        yield f"parameter table_strata is {told!r}, the cuts are {cuts_text(claim.cuts)!r}"
+    told = manifest.parameters.get(parameter)
+    if told != cuts_text(cuts):
+        yield f"parameter {parameter} is {told!r}, the cuts are {cuts_text(cuts)!r}"
 
 
 def rows_of(con: duckdb.DuckDBPyConnection, name: str) -> list[tuple[Any, ...]]:
     """The rows of a loaded table of counts, in their order."""
-    shown = [column(each, "t") for each in COUNT_TABLES[name]]
+    shown = [column(each, "t") for each in (COUNT_TABLES | NOISY_TABLES)[name]]
     rows = exp.select(*shown).from_(temporary(loaded(name), alias="t"))
     return con.execute(rows.sql("duckdb")).fetchall()
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from srsql.engine.artifact.format import (
-    COUNT_TABLES,
     LONGEST,
     MANIFEST,
     OF_REGION,
@@ -147,8 +146,7 @@ def _table_faults(manifest: Manifest, dataset: Dataset) -> Iterator[str]:
     found = {
         table.name: {c.name: (c.type, c.role, c.attribute) for c in table.columns}
         for table in manifest.tables
-        if not (manifest.terms and table.name in TERM_TABLES)
-        and not (manifest.counted and table.name in COUNT_TABLES)
+        if not (manifest.terms and table.name in TERM_TABLES) and table.name not in manifest.cells
     }
     for name in sorted(due.keys() | found.keys()):
         if name not in due or name not in found:

@@ -145,6 +145,8 @@ def _why_not(manifest: Manifest) -> str:
     """Why the number of cases that hold a value cannot be bounded."""
     if manifest.counted is not None:
         return "counts tell values of k cases and more alone"
+    if manifest.noisy is not None:
+        return "counts of values have noise"
     if manifest.terms is not None or not every_term_published(manifest):
         return "not every sensitive column is in the released rows, or the artifact does not say so"
     if manifest.parameters.get("external_knowledge") == "yes":

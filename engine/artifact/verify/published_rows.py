@@ -36,7 +36,7 @@ class PublishedRows:
     def shown(self, dataset: Dataset) -> Dataset:
         """The dataset without the rows of what is told apart from them."""
         claim = self.manifest.terms
-        if self.manifest.counted is not None:
+        if self.manifest.cells:
             return dataset.with_counts(rows=not self.manifest.counts_alone)
         if claim is None:
             return dataset
@@ -69,7 +69,7 @@ def published_rows(manifest: Manifest) -> PublishedRows:
     """How the rows of an artifact of one quarter tell the truth."""
     place = REGION_CELLS if manifest.counts_alone else manifest.report_table
     rows, claim = frozenset({place}), manifest.terms
-    if manifest.counted is not None:
+    if manifest.cells:
         return PublishedRows(
             manifest, rows, unproved=frozenset({"theta", "thresholds"}), growing=()
         )

@@ -19,6 +19,7 @@ from srsql.engine.store.statements import column, query, temporary, union_all, w
 TOPIC = "artifact/texts"
 NOT_SEARCHED = (
     "report id", "case id", "period", "node", "serial number", "stratum", "cut", "counted column",
+    "noisy cases", "noise",
 )  # fmt: skip
 """Roles of columns in which no id is searched: periods, nodes, strata have declared names, serial
 numbers count within a report, and an id column holds its own."""

@@ -140,7 +140,7 @@ def _grown_faults(con: duckdb.DuckDBPyConnection, manifest: Manifest) -> tuple[l
     if isinstance(model, str) or model.claims or not written_here(manifest):
         return [], set()
     ((need,),) = con.execute(query("artifact/row_checks", "least_group")).fetchall()
-    grown = 0 if manifest.counted is not None else need or 0
+    grown = 0 if manifest.cells else need or 0
     due, told = max(manifest.k, grown), manifest.parameters.get(GROWN)
     if told == due:
         return [], {GROWN}

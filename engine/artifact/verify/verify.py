@@ -55,6 +55,7 @@ from srsql.engine.artifact.verify.declarations import (
 from srsql.engine.artifact.verify.derivations import derived_check
 from srsql.engine.artifact.verify.files import check_files, read_hierarchies, read_thresholds
 from srsql.engine.artifact.verify.frequency import RankedValue, policy_verdict, ranking
+from srsql.engine.artifact.verify.noisy_tables import NOISY_CHECK, check_noise, noisy_faults
 from srsql.engine.artifact.verify.published_rows import published_rows
 from srsql.engine.artifact.verify.qid_sets import keep_set_regions, new_cases_by_set, sets_check
 from srsql.engine.artifact.verify.reading import (
@@ -284,7 +285,13 @@ def _verify_part(
     objects, due = beside[-1], _OF_ROWS + ((TERM_KEYS,) if manifest.term_key else ())
     due += COUNT_CHECKS if manifest.counted else ()
     due += (REGION_COUNTS,) if manifest.counts_alone else ()
-    told = [*claim_faults(manifest), *counted_faults(manifest), *consistency_faults(manifest)]
+    due += (NOISY_CHECK,) if manifest.noisy else ()
+    told = [
+        *claim_faults(manifest),
+        *counted_faults(manifest),
+        *noisy_faults(manifest),
+        *consistency_faults(manifest),
+    ]
     claims = Check("manifest", told, 1)
     found, complete = ([objects], False) if objects.faults else load(con, folder, manifest)
     checks = [claims, *found]
@@ -309,6 +316,9 @@ def _verify_part(
         unproved = figures_not_shown(manifest, follow)
         of_counts, values, open_counts = check_counts(con, folder, manifest, trees)
         checks += of_counts
+        of_noise, open_noise = check_noise(con, manifest, trees)
+        checks += of_noise
+        unproved += open_noise
         unproved += open_counts + _check_claims(con, manifest, trees, checks, values)
         if accepted:
             unproved.append(NUMBERS_IN_TEXTS.format(quarter=manifest.quarter, ids=accepted))

@@ -58,7 +58,7 @@ UNPROVED: dict[str, tuple[Callable[[Wanted], bool], str]] = {
 """What the proof of the claim does not cover -> where it is asked for, and why."""
 
 
-def _takes_none(model: GroupingModel) -> bool:
+def takes_none(model: GroupingModel) -> bool:
     """Whether its rows are none that keep k and theta by their regions alone."""
     counts = model.shape.shows_cases or model.shape.counts_items
     of_regions = counts and not model.claimed_bounds.drawn
@@ -112,7 +112,7 @@ COUNTS = Feature(
             Asked,
             ASKED,
             "a model whose rows are not regions that keep k and theta, or that bounds alpha",
-            lambda at: at.wanted.tables is not None and _takes_none(at.wanted.model),
+            lambda at: at.wanted.tables is not None and takes_none(at.wanted.model),
             f"{ASKED} does not go with the model {{model}}: rows beside counts keep k alone, in "
             "regions that hold the values of their cases",
             "give --model ms or ppms++",

@@ -12,6 +12,7 @@ from srsql.engine.grouping.cases import Knowledge, Unit
 from srsql.engine.measures import Applicability
 from srsql.engine.models.base import GroupingModel
 from srsql.engine.terms.count_tables import TableParameters
+from srsql.engine.terms.noisy_tables import NoisyParameters
 from srsql.engine.terms.parameters import DisassociationParameters
 from srsql.engine.workers.carriers import Carrier
 from srsql.schemas import Dataset
@@ -31,6 +32,10 @@ class Wanted(Protocol):
     @property
     def tables(self) -> TableParameters | None:
         """How counts tell what rows do not; None: they do not."""
+
+    @property
+    def noisy(self) -> NoisyParameters | None:
+        """How counts with noise tell what rows do not; None: they do not."""
 
     @property
     def match(self) -> Fraction:

@@ -11,6 +11,7 @@ from srsql.engine.release.features.count_tables import COUNTS
 from srsql.engine.release.features.feature import Asked, Feature
 from srsql.engine.release.features.hold_back import HOLD_BACK
 from srsql.engine.release.features.late import LATE
+from srsql.engine.release.features.noisy_tables import NOISY
 from srsql.engine.release.features.optional_columns import COLUMNS
 from srsql.engine.release.features.persons import PERSONS
 from srsql.engine.release.features.qid_sets import SETS
@@ -24,6 +25,7 @@ FEATURES: tuple[Feature, ...] = (
     TERMS,
     WHOLE_ROWS,
     COUNTS,
+    NOISY,
     HOLD_BACK,
     LATE,
     SUPPRESSION,

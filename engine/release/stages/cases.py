@@ -170,7 +170,7 @@ ITEMS_APART = Stage(
     set_items_apart,
     reads="term theta",
     writes="item_theta",
-    applies=lambda request: request.tables is not None,
+    applies=lambda request: request.counts_items,
 )
 FEASIBLE = Stage(
     "thresholds",

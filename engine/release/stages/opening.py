@@ -55,7 +55,8 @@ def open_dataset(warehouse: Warehouse, dataset: Dataset, request: Request) -> Op
         ReleaseError: it does not go with what is asked for.
     """
     model = request.model
-    for package, wanted in model.packages().items():
+    packages = {**model.packages(), **(request.noisy.packages() if request.noisy else {})}
+    for package, wanted in packages.items():
         need(package, wanted, ReleaseError)
     ingestion_id = find_ingestion(warehouse, dataset, request.quarter)
     if request.if_needed:
@@ -71,6 +72,8 @@ def open_dataset(warehouse: Warehouse, dataset: Dataset, request: Request) -> Op
     if request.tables:
         tables = request.tables.of(dataset, model.k, request.theta)
         request = replace(request, tables=tables)
+    if request.noisy:
+        request = replace(request, noisy=request.noisy.of(dataset))
     refuse(OnDataset(request, dataset))
     shown = with_optional(warehouse, dataset, request.columns, request.series, request.quarter)
     visible_dataset = visible_part(shown, request)

@@ -7,6 +7,7 @@ from dataclasses import astuple, replace
 
 from srsql.engine.catalog.releases import perturbed
 from srsql.engine.checks import Asked, Evidence
+from srsql.engine.checks.evidence import CutAsked, NoiseAsked
 from srsql.engine.checks.registry import judged, prove, require_bounds
 from srsql.engine.measures import Measure, MeasureRow
 from srsql.engine.release.exposure import Consent, look_at, need_consent
@@ -19,6 +20,9 @@ from srsql.engine.risk.linkage import measure_linkage, shipped_medical
 from srsql.engine.risk.metrics import measure, store_measures
 from srsql.engine.risk.singling_out import KERNELS, SOME_CASES, measure_singling_out
 from srsql.engine.risk.units import UnitsOfGroups
+from srsql.engine.terms.count_tables import kinds
+from srsql.engine.terms.noisy_tables import NoisyParameters
+from srsql.schemas import Dataset
 from srsql.udfs.kernels import load_kernels
 
 
@@ -46,11 +50,11 @@ def _evidence(request: Request, made: Made) -> Evidence:
         terms=terms.released(model.term_format) if terms else None,
         exposed=not request.draft,
         not_ids=request.not_ids or (),
-        asked=_asked(request),
+        asked=_asked(request, made.current.dataset),
     )
 
 
-def _asked(request: Request) -> Asked:
+def _asked(request: Request, dataset: Dataset) -> Asked:
     """What the release was asked to keep, as its checks take it."""
     model, theta, known = request.model, request.theta, request.knowledge
     return Asked(
@@ -65,7 +69,20 @@ def _asked(request: Request) -> Asked:
         noise=getattr(model, "noise", None),
         suppresses=request.suppresses,
         table_k=request.tables.k if request.tables else None,
+        noisy=_noise_asked(request.noisy, dataset) if request.noisy else None,
         knowledge=frozenset(known.pairs if known else ()),
+    )
+
+
+def _noise_asked(noisy: NoisyParameters, dataset: Dataset) -> NoiseAsked:
+    return NoiseAsked(
+        noisy.epsilon,
+        noisy.delta,
+        noisy.case_items,
+        noisy.case_pairs,
+        noisy.attributes,
+        tuple(kinds(dataset, noisy.attributes)),
+        tuple(CutAsked(c.qid, c.words, c.value, c.low, c.below) for c in noisy.cuts),
     )
 
 

@@ -11,6 +11,7 @@ from srsql.engine.models.base import promise_by
 from srsql.engine.release.features.as_printed import AS_PRINTED
 from srsql.engine.release.features.count_tables import table_facts
 from srsql.engine.release.features.late import late_facts
+from srsql.engine.release.features.noisy_tables import noisy_facts
 from srsql.engine.release.features.optional_columns import optional_facts
 from srsql.engine.release.features.qid_sets import set_facts
 from srsql.engine.release.manifest import (
@@ -31,6 +32,7 @@ from srsql.engine.release.stages.stage import Made, Stage, Tables
 from srsql.engine.release.terms import terms_inferred
 from srsql.engine.risk.singling_out import columns_beside, public_shares
 from srsql.engine.risk.units import measure_units
+from srsql.engine.shapes.strata import NOISY_CUTS
 from srsql.engine.store.statements import query
 from srsql.engine.terms.disassociate import not_held
 
@@ -39,6 +41,9 @@ def publish(request: Request, made: Made) -> Tables:
     """Create the views and both manifests."""
     current, warehouse = made.current, made.current.warehouse
     told = _place_in_series(request, made) | made.limited
+    if request.noisy:
+        told["publishable"] = request.noisy.publishable
+        told[NOISY_CUTS] = [cut.told for cut in request.noisy.cuts]
     if not current.dataset.qid_set:  # by which cases alone are counted
         made.units = measure_units(warehouse, current.release_id)
         told |= made.units.private()
@@ -102,6 +107,8 @@ def _facts(request: Request, made: Made, parameters: Parameters) -> dict[str, st
     facts |= suppression_facts(current, model.guarantee, asked=request.suppresses)
     if request.tables:
         facts |= table_facts(model, request.tables, current.dataset)
+    if request.noisy:
+        facts |= noisy_facts(model, request.noisy, current.dataset)
     if request.takes_rows_apart and made.terms:
         facts["terms_inferred"] = terms_inferred(current, made.terms)
     return facts

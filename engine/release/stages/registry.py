@@ -18,6 +18,7 @@ from srsql.engine.release.stages.cases import (
 )
 from srsql.engine.release.stages.counts import COUNTED, NEW_UNITS
 from srsql.engine.release.stages.grouping import CLUSTER_NEEDED, GROUP_NEEDED, GROUPING, RESTS
+from srsql.engine.release.stages.noise import COUNTED_WITH_NOISE, ONE_KIND
 from srsql.engine.release.stages.proofs import AUDIT, CHECKS, LINKS, METRICS, SHOWN, SINGLED_OUT
 from srsql.engine.release.stages.published import VIEWS
 from srsql.engine.release.stages.regions import IDS, PARTED, REGIONS, TERMS
@@ -57,6 +58,8 @@ STAGES: tuple[Stage, ...] = (
     LATTICE_ROWS,
     COUNTED,
     NEW_UNITS,
+    COUNTED_WITH_NOISE,
+    ONE_KIND,
     SINGLED_OUT,
     VIEWS,
     LINKS,

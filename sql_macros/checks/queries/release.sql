@@ -45,6 +45,7 @@ SELECT
     (r.private_manifest ->> '$.max_delay')::INTEGER AS max_delay,
     (SELECT count(*) > 0 FROM srsql.taken_in(r.release_id)) AS takes_in,
     (r.private_manifest ->> '$.table_k')::BIGINT AS table_k,
+    (r.private_manifest ->> '$.noisy_epsilon') IS NOT NULL AS noisy_tables,
     (SELECT count(*) > 0 FROM srsql.dump_period AS u WHERE u.dataset = r.dataset) AS cumulative,
     coalesce(
         (SELECT k.version FROM srsql.release_key AS k WHERE k.release_id = r.release_id), 0

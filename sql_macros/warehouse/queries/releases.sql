@@ -114,7 +114,8 @@ SELECT
     r.series,
     r.quarter,
     r.status,
-    (r.private_manifest ->> '$.table_k') IS NOT NULL AS counted,
+    coalesce(r.private_manifest ->> '$.table_k', r.private_manifest ->> '$.noisy_epsilon')
+        IS NOT NULL AS counted,
     s.reason,
     s.cases
 FROM srsql.stale_release AS s

@@ -9,7 +9,8 @@ const LEFT_BY_SYSTEMS = [".DS_Store", "Thumbs.db", "desktop.ini"];
 const VERSION = 5, MOST_OF_MANIFEST = 2 ** 26;
 const ROLES = ["report id", "case id", "period", "lower bound", "upper bound", "node", "sensitive",
   "quasi-sensitive", "term key", "serial number", "published as it is", "derived", "cluster", "records",
-  "joint cluster", "chunk", "subrecord", "record", "term", "stratum", "cut", "counted column", "cases"];
+  "joint cluster", "chunk", "subrecord", "record", "term", "stratum", "cut", "counted column", "cases",
+  "noisy cases", "noise"];
 /** @type {Map<string, string[]>} Table of terms that are told apart -> its first columns. */
 const TERM_TABLES = new Map([
   ["clusters", ["cluster", "records"]], ["joint_clusters", ["joint", "cluster"]],
@@ -34,7 +35,7 @@ const TERM_TABLES = new Map([
  *     withheld_reports?: number | null},
  *   report_table: string | null, terms?: {attributes: string[], cases?: number | null} | null,
  *   attributes: Attribute[], tables: DeclaredTable[], csv_safe?: boolean,
- *   derived?: unknown, qid_sets?: {name: string, attributes: string[]}[] | null,
+ *   derived?: unknown, noisy?: unknown, qid_sets?: {name: string, attributes: string[]}[] | null,
  *   counted?: CountsClaim | null}} Manifest
  * @typedef {{parts: Manifest[], several: boolean, files: Map<string, string>,
  *   ids: Map<string, Dictionary>}} Artifact
@@ -130,7 +131,7 @@ const QUARTER = {
       type: text(/^(BIGINT|VARCHAR|DECIMAL\(18, ([0-9]|1[0-8])\))$/), role: oneOf(...ROLES),
       "attribute?": orNull(text(NAME)), "max_length?": orNull(whole(1, 10 ** 7 + 1))}))})),
   "csv_safe?": FLAG, "stated?": UNREAD, "shown?": UNREAD,
-  "derived?": UNREAD, "unprotected?": UNREAD,
+  "derived?": UNREAD, "unprotected?": UNREAD, "noisy?": UNREAD,
   "qid_sets?": orNull(listOf(record({name: text(NAME), attributes: listOf(text(NAME), 1)}), 2)),
   "counted?": orNull(record({k: whole(2, 2 ** 31), attributes: listOf(text(NAME), 1),
     sensitive: listOf(text(NAME)), pairs: listOf(listOf(text(NAME), 2)),
@@ -219,6 +220,7 @@ function partFaults(artifact, part) {
     return ["the tables are not each there once, the report table among them"];
   if (reports === null && !part.counted && (!part.terms || names.some(name => !TERM_TABLES.has(name))))
     return ["there is no report table, nor the tables of terms or counts alone"];
+  if (part.noisy) return ["counts with noise are not known to this page: ask srsql verify"];
   const of = part.tables.find(table => table.name === reports);
   for (const table of part.tables) faults.push(...tableFaults(artifact, part, table, of));
   const attributes = part.attributes.map(attribute => attribute.name);

@@ -7,7 +7,7 @@ const WORDS = /[\p{L}\p{N}]+/gu, ONE_WORD = /^[^\p{L}\p{N}]*([\p{L}\p{N}]{6,})[^
 const LONGEST = 500, LONGEST_TERM = 1000;
 /** Roles of columns in which no id is searched. */
 const NOT_SEARCHED = ["report id", "case id", "period", "node", "serial number", "stratum", "cut",
-  "counted column"];
+  "counted column", "noisy cases", "noise"];
 
 /** The ids that the rows of a quarter show, those of one word that has 6 signs or more.
  *
