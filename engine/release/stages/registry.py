@@ -13,6 +13,7 @@ from srsql.engine.release.stages.cases import (
     KERNELS,
     LATE_WITHHELD,
     LOSABLE,
+    OWN_THRESHOLDS,
     THRESHOLDS,
 )
 from srsql.engine.release.stages.counts import COUNTED, NEW_UNITS
@@ -22,6 +23,7 @@ from srsql.engine.release.stages.published import VIEWS
 from srsql.engine.release.stages.regions import IDS, PARTED, REGIONS, TERMS
 from srsql.engine.release.stages.stage import Stage
 from srsql.engine.release.stages.tables import (
+    ASKED_THRESHOLDS,
     BUDGET,
     CATALOG,
     ITEM_THRESHOLDS,
@@ -37,6 +39,7 @@ STAGES: tuple[Stage, ...] = (
     LOSABLE,
     KERNELS,
     THRESHOLDS,
+    OWN_THRESHOLDS,
     ITEMS_APART,
     FEASIBLE,
     GROUPING,
@@ -48,6 +51,7 @@ STAGES: tuple[Stage, ...] = (
     IDS,
     TERMS,
     CATALOG,
+    ASKED_THRESHOLDS,
     ITEM_THRESHOLDS,
     BUDGET,
     ROWS,
