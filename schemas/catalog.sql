@@ -405,8 +405,8 @@ CREATE TABLE IF NOT EXISTS srsql.threshold (
     released BOOLEAN NOT NULL
 );
 
--- theta by the policy, of the values that patients lowered the threshold of: the public is told this
--- one alone, or else a value in whose group a patient asked for more would be known to be theirs.
+-- theta by the policy, of the values that patients lowered the threshold of: the public is told
+-- this one alone, or else a value of a patient who asked for more would be known to be theirs.
 CREATE TABLE IF NOT EXISTS srsql.asked_threshold (
     release_id INTEGER NOT NULL,
     term VARCHAR NOT NULL,

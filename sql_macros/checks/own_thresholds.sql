@@ -1,7 +1,7 @@
--- What:    nobody concludes of a case with a threshold of its own, with more than that probability, that
---          it has any value that it shows: of each region and value, the cases that show it are at most
---          so many of those that carry the bounds. And no value of such a case has a higher threshold
---          in the catalog, by which audits judge what attacks on the series leave.
+-- What:    nobody concludes of a case with a threshold of its own, with more than that probability,
+--          that it has any value that it shows: of each region and value, the cases that show it
+--          are at most so many of those that carry the bounds. And no value of such a case has a
+--          higher threshold in the catalog, by which audits judge what attacks on a series leave.
 -- Inputs:  rows_of(region, case_id, carries), values_of(case_id, term): off the released views;
 --          own_of(case_id, own): of released cases, as their reports have it, a double.
 -- Outputs: two uniform rows. A text that is no number counts as 0.
@@ -16,7 +16,9 @@ crowd AS (
 ),
 
 own AS (
-    SELECT o.case_id, min(coalesce(o.own, 0)) AS own FROM query_table(own_of) AS o GROUP BY o.case_id
+    SELECT o.case_id, min(coalesce(o.own, 0)) AS own
+    FROM query_table(own_of) AS o
+    GROUP BY o.case_id
 ),
 
 shown AS (SELECT DISTINCT v.case_id, v.term FROM query_table(values_of) AS v),

@@ -1,5 +1,5 @@
--- What: the thresholds that the public is told of, of values that rows show: by the policy, whatever
---       patients ask for of their own.
+-- What: the thresholds that the public is told of, of values that rows show: by the policy,
+--       whatever patients ask for of their own.
 -- Inputs: of_release: a release id.
 -- Outputs: term, theta_num, theta_den.
 CREATE OR REPLACE MACRO srsql.told_thresholds(of_release) AS TABLE

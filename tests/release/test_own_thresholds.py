@@ -18,7 +18,7 @@ from support.released import regions, rows, terms_of
 from srsql import verify
 from srsql.engine.api.engine import Engine
 from srsql.engine.errors import CheckFailedError, ReleaseError
-from srsql.engine.release.stages import cases as stages
+from srsql.engine.grouping.own_thresholds import lower_thresholds
 
 Q3, Q4 = "2011Q3", "2011Q4"
 OPTIONS: dict[str, Any] = {
@@ -105,17 +105,16 @@ def test_a_maker_that_forgets_them_is_found_by_the_rows_alone(
     ]
     engine.ingest([write_quarter(tmp_path, Q4, same)], allow_incomplete=True)
     ask(engine, {1: "1/20"})
-    real = stages.lower_thresholds
 
     def forgets(*given: Any) -> None:
-        real(*given)
+        lower_thresholds(*given)
         engine.con.execute("DELETE FROM temp.main.srsql_withheld")
         engine.con.execute(
             "INSERT INTO temp.main.srsql_profile SELECT c.case_no, 7, 7, true, 0 "
             "FROM temp.main.srsql_case AS c WHERE c.case_id = 1"
         )
 
-    monkeypatch.setattr(stages, "lower_thresholds", forgets)
+    monkeypatch.setattr("srsql.engine.release.stages.cases.lower_thresholds", forgets)
     with pytest.raises(CheckFailedError, match="check_own_theta"):
         engine.release(Q4, model="ms", **OPTIONS)
 

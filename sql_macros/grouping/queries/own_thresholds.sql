@@ -23,10 +23,10 @@ GROUP BY a.case_no;
 
 -- name: withhold_unkept
 -- Withholds the cases whose own threshold no value of theirs can have: groups of the k that other
--- thresholds ask for are too small for it ($k: of the model), or one of their values is more frequent
--- than half of it in some pattern, and all groups there would pay for it. Counted as if all cases
--- with own thresholds were missing among those that carry the bounds, so that whatever stays can be
--- kept. $weight_scale: weight of a certain value.
+-- thresholds ask for are too small for it ($k: of the model), or one of their values is more
+-- frequent than half of it in some pattern, and all groups there would pay for it. Counted as if
+-- all cases with own thresholds were missing among those that carry the bounds, so that whatever
+-- stays can be kept. $weight_scale: weight of a certain value.
 INSERT INTO temp.main.srsql_withheld
 WITH
 stricter AS MATERIALIZED (
