@@ -27,6 +27,7 @@ MACRO_FILES: tuple[str, ...] = (
     "risk/star_loss.sql",
     "risk/nearest.sql",
     "risk/loss_bound.sql",
+    "risk/coalitions.sql",
     "risk/linkage.sql",
     "risk/medical.sql",
     "risk/risk.sql",
