@@ -48,7 +48,7 @@ def told(found: Verdict) -> str:
 def _text(every: Mapping[str, Mapping[str, str]]) -> str:
     head = "# Written by: python -m benchmarks papers FOLDER --keep NAME\n"
     parts = [
-        f'\n["{name}"]\n' + "".join(f'{claim} = "{each}"\n' for claim, each in sorted(told.items()))
+        f'\n["{name}"]\n' + "".join(f'"{claim}" = "{each}"\n' for claim, each in sorted(told.items()))
         for name, told in every.items()
     ]
     return head + "".join(parts)
