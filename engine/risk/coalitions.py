@@ -7,7 +7,7 @@ records open; nothing bounds them here either. So it is measured how far a relea
 from __future__ import annotations
 
 from srsql.engine.catalog.released_terms import PublishedTerms
-from srsql.engine.catalog.releases import over_lattice, released_terms
+from srsql.engine.catalog.releases import released_terms
 from srsql.engine.errors import WarehouseError
 from srsql.engine.measures import MeasureRow
 from srsql.engine.risk.term_counts import published_terms
@@ -35,7 +35,7 @@ def coalitions(warehouse: Warehouse, release_id: int, members: int) -> list[Meas
         if isinstance(tables, PublishedTerms):
             call = tables.call("coalition_chunks", ("clusters", "record_chunk"))
             cells[", known term and cluster"] = call
-    elif not over_lattice(warehouse, release_id):
+    else:
         cells[""] = f"srsql.coalition_groups({release_id:d})"
     rows = [
         MeasureRow(*row)

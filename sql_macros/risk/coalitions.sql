@@ -134,12 +134,16 @@ CREATE OR REPLACE MACRO srsql.log_choose(n, k) AS (
 );
 
 -- What:    the crowds of a release of rows: groups, and the values that rows of their cases show.
+--          Rows over a lattice are no case's.
 -- Outputs: cells as srsql.coalition takes them.
 CREATE OR REPLACE MACRO srsql.coalition_groups(of_release) AS TABLE
 WITH
 crowd AS (
     SELECT m.group_id, count(*) AS cases
-    FROM srsql.member AS m WHERE m.release_id = of_release GROUP BY m.group_id
+    FROM srsql.member AS m
+    ANTI JOIN srsql.lattice AS l ON m.release_id = l.release_id
+    WHERE m.release_id = of_release
+    GROUP BY m.group_id
 ),
 
 held AS (
