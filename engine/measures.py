@@ -110,6 +110,8 @@ class ReleaseFacts:
     """Units that a count has at least where counts tell items; None: they do not."""
     noisy_tables: bool = False
     """Counts with noise tell items."""
+    own_theta: str | None = None
+    """The column of reports that has thresholds of patients; None: none is asked for."""
     cumulative: bool = False
     """The dataset has a cumulative source, of which reports may come when their period is out."""
 
@@ -150,6 +152,10 @@ OTHER_UNITS = Applicability(
 SUPPRESSED = Applicability(
     "rows of cases in a series that suppresses values",
     lambda facts: facts.case_rows and facts.suppressed_values,
+)
+OWN_THRESHOLDS = Applicability(
+    "rows of cases some of whose patients have a threshold of their own",
+    lambda facts: ROWS_WITH_THETA.holds(facts) and facts.own_theta is not None,
 )
 REGIONS = Applicability(
     "rows of cases with a region, if there are any",

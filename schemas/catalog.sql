@@ -414,6 +414,15 @@ CREATE TABLE IF NOT EXISTS srsql.threshold (
     released BOOLEAN NOT NULL
 );
 
+-- theta by the policy, of the values that patients lowered the threshold of: the public is told
+-- this one alone, or else a value of a patient who asked for more would be known to be theirs.
+CREATE TABLE IF NOT EXISTS srsql.asked_threshold (
+    release_id INTEGER NOT NULL,
+    term VARCHAR NOT NULL,
+    theta_num BIGINT NOT NULL,
+    theta_den BIGINT NOT NULL
+);
+
 -- Cases of the quarter that were not released, and why; a deleted case has no number.
 CREATE TABLE IF NOT EXISTS srsql.withheld (
     release_id INTEGER NOT NULL,

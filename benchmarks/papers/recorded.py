@@ -47,10 +47,10 @@ def told(found: Verdict) -> str:
 
 def _text(every: Mapping[str, Mapping[str, str]]) -> str:
     head = "# Written by: python -m benchmarks papers FOLDER --keep NAME\n"
-    parts = [
-        f'\n["{name}"]\n' + "".join(f'{claim} = "{each}"\n' for claim, each in sorted(told.items()))
-        for name, told in every.items()
-    ]
+    parts = []
+    for name, found in every.items():
+        lines = [f'"{claim}" = "{each}"' for claim, each in sorted(found.items())]
+        parts.append("\n".join((f'\n["{name}"]', *lines, "")))
     return head + "".join(parts)
 
 

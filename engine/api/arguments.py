@@ -248,6 +248,11 @@ ARGUMENTS: Mapping[str, Argument] = {
     ),
     # metrics
     "bound": Argument("Also tell what NIL no grouping could go below"),
+    "coalition": Argument(
+        "Also tell what so many cases of a group or cluster, who pool what they know of "
+        "themselves, conclude of the others",
+        takes=Whole(1, 50),
+    ),
     "metrics.public": Argument("Measure from released data only"),
     "medical": Argument(
         "CSV with the age and sex that a disease implies (disease, sex, age_low, "

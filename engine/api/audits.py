@@ -297,12 +297,14 @@ class AuditCalls(CallableCalls):
         *,
         medical: Name = None,
         bound: bool = False,
+        coalition: int | None = None,
         public: bool = False,
         dataset: Name = None,
         series: str = MAIN,
     ) -> Rows[MeasureRow]:
         """Risk and loss of a released quarter; see ``srsql metrics``."""
         from srsql.engine.measures import MeasureRow
+        from srsql.engine.risk.coalitions import coalitions
         from srsql.engine.risk.metrics import loss_bound
         from srsql.engine.shapes import series_dataset
         from srsql.engine.store.frames import Rows
@@ -311,6 +313,8 @@ class AuditCalls(CallableCalls):
             self._context.need_originals("inferences by medical knowledge are")
         if bound:
             self._context.need_originals("a bound of the loss is")
+        if coalition is not None:
+            self._context.need_originals("what coalitions tell is")
         with self.warehouse.guarded():
             schema, found = self._context.released(quarter, dataset, series)
             if self._context.released_only(public):
@@ -319,6 +323,8 @@ class AuditCalls(CallableCalls):
             rows = all_measures(self.warehouse, schema, series, quarter, found, medical)
             if bound:
                 rows += loss_bound(self.warehouse, found, rows)
+            if coalition is not None:
+                rows += coalitions(self.warehouse, found, coalition)
             return Rows(rows, MeasureRow)
 
     @reads(errors.SrsqlError)

@@ -31,7 +31,7 @@ ERASED_BY_CASE = {
 columns that name cases."""
 OF_RELEASE = (
     "case_qid", "case_term", "suppressed", "member", "region", "threshold", "withheld",
-    "waiting", "taken_case",
+    "asked_threshold", "waiting", "taken_case",
     "attribute", "case_flag", "defended_attack", "claim", "ss_rule", "measure",
     "external_knowledge", "perturbation", "perturbed", "disassociated",
     "utility_constraint", "lattice", "lattice_node", "verdict", "verdict_group",
@@ -40,7 +40,7 @@ OF_RELEASE = (
 """Tables of the catalog that have rows of a release, in which order they go with a draft."""
 COPIED_WHOLE = (
     "attribute", "defended_attack", "claim", "ss_rule", "external_knowledge", "perturbation",
-    "person_count", "counted_person",
+    "person_count", "counted_person", "asked_threshold",
 )  # fmt: skip
 """Tables of the catalog of which a corrected release has all rows of the version before."""
 COPIED_BY_CASE = {

@@ -117,9 +117,9 @@ def _least(evidence: Evidence, asked: Asked) -> list[MeasureRow]:
     return [row(evidence, "check_asked", "k, and k of groups", sum(wrong), len(wrong))]
 
 
-def _need(evidence: Evidence) -> int:
+def _need(evidence: Evidence, by: str = "least_group") -> int:
     of = {"release": evidence.release.release_id}
-    return int(evidence.release.warehouse.value(query(TOPIC, "least_group"), of) or 0)
+    return int(evidence.release.warehouse.value(query(TOPIC, by), of) or 0)
 
 
 def _told(evidence: Evidence, asked: Asked) -> list[MeasureRow]:
@@ -149,7 +149,7 @@ def _due(evidence: Evidence, asked: Asked, told: Mapping[str, Any]) -> dict[str,
             "withheld_cases": withheld,
             "waiting_cases": waiting,
             "late_cases": late if late >= k else f"fewer than {k}",
-            "k_effective": grown if claims else max(k, _need(evidence)),
+            "k_effective": grown if claims else max(k, _need(evidence, "least_told")),
         }
     if asked.kind != "unknown" and told.get("theta") not in NOT_TOLD:
         due["theta"] = asked.theta if asked.kind == "uniform" else asked.kind

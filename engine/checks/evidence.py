@@ -291,7 +291,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
     found = warehouse.rows(query(TOPIC, "facts"), {"release": release_id})[0]
     (
         model, lattice, drawn, attributes, knowledge, attacks, term_format, with_rows, clusters,
-        suppresses, max_delay, takes_in, table_k, noisy_tables, cumulative, term_key, unit,
+        suppresses, max_delay, takes_in, table_k, noisy_tables, own_theta, cumulative, term_key, unit,
     ) = found  # fmt: skip
     bounds = frozenset(claims_of(warehouse, release_id)) or frozenset({"k", "theta"})
     return ReleaseFacts(
@@ -313,6 +313,7 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
         takes_in=takes_in,
         table_k=table_k,
         noisy_tables=noisy_tables,
+        own_theta=own_theta,
         cumulative=cumulative,
     )
 

@@ -101,6 +101,15 @@ CHECKS: tuple[Check[Evidence], ...] = (
         rows.check_theta_knowledge,
     ),
     Check(
+        "check_own_theta",
+        of.OWN_THRESHOLDS,
+        "Of a patient with a threshold of their own no value is concluded with more probability in "
+        "any region, and every value of theirs has it at most in the catalog.",
+        "Huang 2021, section 7",
+        rows.check_own_theta,
+        of_making=True,
+    ),
+    Check(
         "check_persons",
         of.OTHER_UNITS,
         "Where persons are counted: no two cases that were suspected to be one person are counted "

@@ -40,6 +40,7 @@ from srsql.engine.store.statements import (
     table,
     temporary,
     union_all,
+    with_rows,
 )
 from srsql.schemas import Dataset
 
@@ -134,6 +135,30 @@ def check_theta_knowledge(evidence: Evidence) -> list[Measure]:
             },
             parameters={"release": evidence.release.release_id},
         ),
+    )
+
+
+def check_own_theta(evidence: Evidence) -> list[Measure]:
+    """The thresholds that patients ask for of their own, by what the rows show."""
+    release, asked = evidence.release, evidence.facts.own_theta
+    assert asked is not None
+    dataset = release.dataset
+    texts = (
+        exp.select(
+            column(dataset.report_id, "t").as_("report_id"),
+            exp.func("trim", exp.cast(column(asked, "t"), "VARCHAR")).as_("text"),
+        )
+        .from_(raw_table(dataset, dataset.report_table, alias="t"))
+        .where(column("quarter", "t").eq(exp.Literal.string(release.quarter)))
+    )
+    return evidence.ask(
+        "check_own_theta",
+        _rows(evidence),
+        _values(evidence),
+        literal("own_bound"),
+        tables={
+            "own_bound": with_rows(query(TOPIC, "own_thresholds"), report_text=texts).sql("duckdb")
+        },
     )
 
 

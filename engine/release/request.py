@@ -102,6 +102,16 @@ class Request:
         compared=(FREQUENCY,),
         advised=(FREQUENCY, "0.4", "0.2"),
     )
+    own_theta: str | None = parameter(
+        None,
+        takes=Text(),
+        help=(
+            "Column of the reports with a threshold of a patient's own, such as 0.2, for every "
+            "value of theirs; empty: none"
+        ),
+        weaker="different",
+        usual="none",
+    )
     missing: Literal["keep", "drop"] = parameter(
         "keep",
         takes=OneOf(("keep", "drop")),

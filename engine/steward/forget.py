@@ -409,6 +409,7 @@ def _sweep(warehouse: Warehouse, dataset: Dataset, terms: dict[str, str]) -> dic
     if terms:
         listed = {"terms": list(terms), "tokens": list(terms.values())}
         erased["srsql.threshold"] = _count(warehouse, query(TOPIC, "name_terms"), own | listed)
+        warehouse.run(query(TOPIC, "name_asked_terms"), own | listed)
         for release_id, text in warehouse.rows(query(TOPIC, "manifests"), own):
             manifest = json_of(text)
             blanked = _without(manifest, terms)

@@ -37,6 +37,13 @@ COUNTS = {"terms": "tables", "model": "ms"}
 NOISY = {"terms": "noisy-tables", "model": "ms"}
 _AS_EXACT = ", as exact tables do not: leave one of them out"
 ROWS = {"terms": "disassociate", "term_attributes": "all"}
+OWN = {"own_theta": "lit_ref", "model": "ms"}
+OWN_SAYS = "--own-theta is proved of rows that show the values of cases, and "
+APART = "leave one of them out"
+TELLING = FAERS.model_copy(update={"tables": tuple(
+    each.model_copy(update={"publish": ("lit_ref",)}) if each.name == "demo" else each
+    for each in FAERS.tables
+)})  # fmt: skip
 Known = Callable[[Request], Asked]
 
 
@@ -90,6 +97,14 @@ AT_ONCE: tuple[tuple[dict[str, Any], str], ...] = (
     ({"leftovers": "suppress", "model": "l-diversity"}, "--leftovers suppress is for values that "
      "rows of cases show and theta bounds, which is not so with the model l-diversity: use "
      "--leftovers withhold"),
+    ({**OWN, "model": "ipa"}, f"{OWN_SAYS}the model ipa has none that theta bounds: {APART}"),
+    ({**OWN, "model": "disassociation"}, f"{OWN_SAYS}the model disassociation has none that theta "
+     f"bounds: {APART}"),
+    ({**OWN, **TERMS}, f"{OWN_SAYS}--terms tells these apart from them: {APART}"),
+    ({**OWN, "count": "persons"}, f"{OWN_SAYS}--count persons counts several cases as one: "
+     f"{APART}"),
+    ({**OWN, "leftovers": "suppress"}, f"{OWN_SAYS}a value that is suppressed is not shown: "
+     f"{APART}"),
     ({**COUNTS, "model": "msdp-num"}, "--terms tables does not go with the model msdp-num: "
      "rows beside counts keep k alone, in regions that hold the values of their cases: give "
      "--model ms or ppms++"),
@@ -183,6 +198,11 @@ LATER: tuple[tuple[dict[str, Any], Known, str], ...] = (
     ({**COUNTS, "supersede": True}, in_series(PSEUDONYM), "counts that are out are never revised: "
      "two tables of the same cases are subtracted from each other: leave --supersede out, or give "
      "another --series"),
+    ({**OWN, "own_theta": "mine"}, on_dataset(OnDataset), "--own-theta mine: demo has no such "
+     "column: name one of this table, without the table"),
+    (OWN, lambda request: OnShown(request, TELLING), "--own-theta lit_ref: the column is "
+     "published, which would tell who asked for more protection: leave it out of publish in the "
+     "dataset, or of --columns"),
     ({"draft": True}, OfRange, "--draft and --supersede take one quarter, not a range"),
     ({"supersede": True}, OfRange, "--draft and --supersede take one quarter, not a range"),
 )  # fmt: skip
@@ -233,6 +253,9 @@ def of_files(folder: Path) -> Iterator[tuple[dict[str, Any], Known, str]]:
     for option, given in asked:
         yield (given, lambda request: OnDataset(request, dataset),
                f"{where}with which {option} does not go: leave it out")  # fmt: skip
+    yield (OWN | {"own_theta": "caseid"}, lambda request: OnDataset(request, dataset),
+           "--own-theta is proved of regions of all quasi-identifiers, and the dataset declares "
+           "several sets: leave it out")  # fmt: skip
     yield (COUNTS, lambda request: OnDataset(request, dataset), f"{where}with which --terms tables "
            "does not go: leave it out")  # fmt: skip
     yield (NOISY, lambda request: OnDataset(request, dataset), f"{where}with which --terms "

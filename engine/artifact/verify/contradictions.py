@@ -51,6 +51,11 @@ from srsql.version import __version__
 NOT_KNOWN = (
     "{quarter}: what its model promises, since this version of srsql knows no model {model!r}"
 )
+OWN_THRESHOLDS = (
+    "{quarter}: thresholds that patients asked for of their own, in {column}: neither the column "
+    "nor a value that they lowered the threshold of is published, or it would tell whose it is; "
+    "what is judged is the policy"
+)
 OTHER_VERSION = (
     "{quarter}: that its README, its data dictionary, the wording of its documents for catalogues "
     "and of its guarantee say what the manifest says, since srsql {version} wrote them"
@@ -201,6 +206,8 @@ def claims_not_shown(manifest: Manifest) -> list[str]:
     unclaimed = [] if manifest.model not in MODELS else _unclaimed(MODELS[manifest.model])
     if unclaimed:
         texts.append(UNCLAIMED.format(**about, what=" and ".join(unclaimed)))
+    if column := manifest.parameters.get("own_theta"):
+        texts.append(OWN_THRESHOLDS.format(**about, column=column))
     if not written_here(manifest):
         texts.append(OTHER_VERSION.format(**about, version=manifest.software_version))
     return texts

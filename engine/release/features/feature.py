@@ -54,6 +54,10 @@ class Wanted(Protocol):
         """Periods that a case may wait at most."""
 
     @property
+    def own_theta(self) -> str | None:
+        """The column of thresholds of patients."""
+
+    @property
     def as_printed(self) -> str | None:
         """The paper whose choices are taken."""
 

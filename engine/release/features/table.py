@@ -13,6 +13,7 @@ from srsql.engine.release.features.hold_back import HOLD_BACK
 from srsql.engine.release.features.late import LATE
 from srsql.engine.release.features.noisy_tables import NOISY
 from srsql.engine.release.features.optional_columns import COLUMNS
+from srsql.engine.release.features.own_thresholds import OWN_THRESHOLDS
 from srsql.engine.release.features.persons import PERSONS
 from srsql.engine.release.features.qid_sets import SETS
 from srsql.engine.release.features.spread import RANGES, SPREAD
@@ -29,6 +30,7 @@ FEATURES: tuple[Feature, ...] = (
     HOLD_BACK,
     LATE,
     SUPPRESSION,
+    OWN_THRESHOLDS,
     SETS,
     COLUMNS,
     PRINTED,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from srsql.engine.grouping.cases import load_cases
 from srsql.engine.grouping.feasibility import drop_incomplete, k_effective
 from srsql.engine.grouping.history import HistoryRule, cover_history, make_feasible
+from srsql.engine.grouping.own_thresholds import lower_thresholds
 from srsql.engine.grouping.patterns import Grouping
 from srsql.engine.grouping.suppression import find_losable, keep_suppressed
 from srsql.engine.grouping.thresholds import apply_theta, check_called
@@ -133,6 +134,13 @@ def bound_values(request: Request, made: Made) -> Tables:
     return handed_on(THRESHOLDS.writes)
 
 
+def lower(request: Request, made: Made) -> Tables:
+    """Lower the thresholds of values whose holders ask for more."""
+    assert request.own_theta
+    lower_thresholds(made.current, request.own_theta, request.model.k, made.weight_scale)
+    return handed_on(OWN_THRESHOLDS.writes)
+
+
 def set_items_apart(request: Request, made: Made) -> Tables:
     """Take the items of cases off them, so that groups keep k and regions alone."""
     take_items_off(made.current)
@@ -163,6 +171,14 @@ THRESHOLDS = Stage(
     bound_values,
     reads="case_report case_term report_value term word",
     writes="theta",
+)
+OWN_THRESHOLDS = Stage(
+    "thresholds",
+    "Values of patients with a threshold of their own have it at most.",
+    lower,
+    reads="case_report case_term profile theta withheld",
+    writes="asked_theta own_theta",
+    applies=lambda request: request.own_theta is not None,
 )
 ITEMS_APART = Stage(
     "thresholds",

@@ -13,6 +13,7 @@ from srsql.engine.release.features.count_tables import table_facts
 from srsql.engine.release.features.late import late_facts
 from srsql.engine.release.features.noisy_tables import noisy_facts
 from srsql.engine.release.features.optional_columns import optional_facts
+from srsql.engine.release.features.own_thresholds import own_facts
 from srsql.engine.release.features.qid_sets import set_facts
 from srsql.engine.release.manifest import (
     RELEASE_DATE,
@@ -98,6 +99,7 @@ def _facts(request: Request, made: Made, parameters: Parameters) -> dict[str, st
     facts = parameters.public(current.dataset, current.quarter, public_k)
     facts |= {**columns_beside(current.visible_dataset), **public_shares(made.exposed)}
     facts |= {**optional_facts(request.columns), **set_facts(current)}
+    facts |= own_facts(request.own_theta)
     facts |= {AS_PRINTED: request.as_printed} if request.as_printed else {}
     facts |= made.units.public(perturbs=model.claimed_bounds.drawn)
     facts |= request.unit.told(promise_by(request.unit.name, model.guarantee))

@@ -14,6 +14,7 @@ from srsql.engine.release.stages.cases import (
     KERNELS,
     LATE_WITHHELD,
     LOSABLE,
+    OWN_THRESHOLDS,
     THRESHOLDS,
 )
 from srsql.engine.release.stages.counts import COUNTED, NEW_UNITS
@@ -24,6 +25,7 @@ from srsql.engine.release.stages.published import VIEWS
 from srsql.engine.release.stages.regions import IDS, PARTED, REGIONS, TERMS
 from srsql.engine.release.stages.stage import Stage
 from srsql.engine.release.stages.tables import (
+    ASKED_THRESHOLDS,
     BUDGET,
     CATALOG,
     ITEM_THRESHOLDS,
@@ -40,6 +42,7 @@ STAGES: tuple[Stage, ...] = (
     LOSABLE,
     KERNELS,
     THRESHOLDS,
+    OWN_THRESHOLDS,
     ITEMS_APART,
     FEASIBLE,
     GROUPING,
@@ -51,6 +54,7 @@ STAGES: tuple[Stage, ...] = (
     IDS,
     TERMS,
     CATALOG,
+    ASKED_THRESHOLDS,
     ITEM_THRESHOLDS,
     BUDGET,
     ROWS,

@@ -11,6 +11,7 @@ from srsql.engine.release.series import set_figures
 from srsql.engine.release.stages.stage import Made, Stage, Tables, handed_on
 from srsql.engine.release.terms import release_thresholds
 from srsql.engine.release.views import build_tables
+from srsql.engine.store.statements import query
 from srsql.engine.terms.baskets import build_term_tables
 
 
@@ -83,6 +84,13 @@ def tell_thresholds(request: Request, made: Made) -> Tables:
     return {}
 
 
+def keep_asked(request: Request, made: Made) -> Tables:
+    """Keep what the public is told of values that patients lowered the thresholds of."""
+    own = {"release_id": made.current.release_id}
+    made.current.warehouse.run(query("grouping/own_thresholds", "keep"), own)
+    return {}
+
+
 def spend(request: Request, made: Made) -> Tables:
     """Refuse draws that no case has the budget for."""
     if budget := request.model.budget():
@@ -102,6 +110,13 @@ ITEM_THRESHOLDS = Stage(
     tell_thresholds,
     reads="term_bound",
     applies=lambda request: request.takes_rows_apart,
+)
+ASKED_THRESHOLDS = Stage(
+    "catalog",
+    "Thresholds by the policy are kept beside those that patients lowered, and alone are told.",
+    keep_asked,
+    reads="asked_theta term",
+    applies=lambda request: request.own_theta is not None,
 )
 BUDGET = Stage(
     "catalog",

@@ -17,8 +17,8 @@ ORDER BY r.quarter, r.release_id;
 -- name: released_thresholds
 -- theta of every value that a row of release $1 shows; nothing unless $2: the model keeps them.
 SELECT t.term, t.theta_num, t.theta_den
-FROM srsql.threshold AS t
-WHERE t.release_id = $1 AND t.released AND $2
+FROM srsql.told_thresholds($1) AS t
+WHERE $2
 ORDER BY t.term;
 
 -- name: release_facts

@@ -109,6 +109,17 @@ SELECT max((t.theta_den + t.theta_num - 1) // t.theta_num)
 FROM srsql.threshold AS t
 WHERE t.release_id = $release AND t.released AND t.theta_num > 0;
 
+-- name: least_told
+-- The same by the thresholds of the policy, whatever patients ask for of their own.
+SELECT
+    max(
+        (coalesce(a.theta_den, t.theta_den) + coalesce(a.theta_num, t.theta_num) - 1)
+        // coalesce(a.theta_num, t.theta_num)
+    )
+FROM srsql.threshold AS t
+LEFT JOIN srsql.asked_threshold AS a ON t.release_id = a.release_id AND t.term = a.term
+WHERE t.release_id = $release AND t.released AND coalesce(a.theta_num, t.theta_num) > 0;
+
 -- name: alpha
 -- The share of cases with substantially many symptoms that a release bounds: alpha_num, alpha_den.
 SELECT d.alpha_num, d.alpha_den FROM srsql.defended_attack AS d WHERE d.release_id = $release;

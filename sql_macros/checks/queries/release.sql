@@ -46,6 +46,7 @@ SELECT
     (SELECT count(*) > 0 FROM srsql.taken_in(r.release_id)) AS takes_in,
     (r.private_manifest ->> '$.table_k')::BIGINT AS table_k,
     (r.private_manifest ->> '$.noisy_epsilon') IS NOT NULL AS noisy_tables,
+    r.private_manifest ->> '$.own_theta' AS own_theta,
     (SELECT count(*) > 0 FROM srsql.dump_period AS u WHERE u.dataset = r.dataset) AS cumulative,
     coalesce(
         (SELECT k.version FROM srsql.release_key AS k WHERE k.release_id = r.release_id), 0
@@ -60,6 +61,21 @@ WHERE r.release_id = $release;
 SELECT t.term, t.theta_num, t.theta_den
 FROM srsql.threshold AS t
 WHERE t.release_id = $release;
+
+-- name: own_thresholds
+-- Of released cases whose reports (report_text(report_id, text), trimmed) ask for a threshold of
+-- their own: case_id (public), own, a double; NULL: a text that is no number.
+SELECT
+    i.public_case AS case_id,
+    CASE
+        WHEN contains(r.text, '/')
+            THEN try_cast(split_part(r.text, '/', 1) AS DOUBLE)
+                / try_cast(split_part(r.text, '/', 2) AS DOUBLE)
+        ELSE try_cast(r.text AS DOUBLE)
+    END AS own
+FROM report_text AS r
+INNER JOIN temp.main.srsql_identity AS i ON r.report_id = i.report_id
+WHERE r.text <> '';
 
 -- name: suppressed
 -- What a release, or another one of its series that is or was out, suppressed of the cases that

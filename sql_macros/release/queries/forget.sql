@@ -269,6 +269,17 @@ WHERE
     h.term = t.term
     AND h.release_id IN (SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = $dataset);
 
+-- name: name_asked_terms
+-- The same among those of the policy.
+UPDATE srsql.asked_threshold AS h
+SET term = t.token
+FROM (
+    SELECT unnest($terms::VARCHAR[]) AS term, unnest($tokens::VARCHAR[]) AS token
+) AS t
+WHERE
+    h.term = t.term
+    AND h.release_id IN (SELECT r.release_id FROM srsql.release AS r WHERE r.dataset = $dataset);
+
 -- name: manifests
 -- The private manifests of a dataset.
 SELECT r.release_id, r.private_manifest::VARCHAR AS text

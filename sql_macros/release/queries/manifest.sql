@@ -3,8 +3,8 @@
 -- name: shown_k
 -- The smallest group that the thresholds of its released values explain.
 SELECT max((t.theta_den + t.theta_num - 1) // t.theta_num)
-FROM srsql.threshold AS t
-WHERE t.release_id = $release_id AND t.released AND t.theta_num > 0;
+FROM srsql.told_thresholds($release_id) AS t
+WHERE t.theta_num > 0;
 
 -- name: files
 -- The files of an ingestion ($ingestion_id), and what became of their records.

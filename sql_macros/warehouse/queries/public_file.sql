@@ -140,8 +140,7 @@ WHERE d.release_id = $release_id;
 -- name: released_threshold
 -- Thresholds of values that rows show.
 SELECT t.term, t.theta_num, t.theta_den
-FROM srsql.threshold AS t
-WHERE t.release_id = $release_id AND t.released;
+FROM srsql.told_thresholds($release_id) AS t;
 
 -- name: set_thresholds
 -- The thresholds of the values of a release, as listed in srsql_incoming.

@@ -33,7 +33,11 @@ def test_a_verdict_is_kept_by_data_and_claim(
     assert kept["one"][claim] == "does not hold (1 of 2)"
     assert kept["two, 'quoted'"][claim] == "holds (1 of 1)"
     recorded.keep("one", rows[:2])
+    dotted = {each.id: "holds (1 of 1)" for each in recorded.CLAIMS if "." in each.id}
+    assert dotted
+    recorded.FILE.write_text(recorded._text(recorded.kept() | {"dots": dotted}))
+    assert recorded.kept()["dots"] == dotted
     assert recorded.kept()["one"][claim] == "holds (1 of 1)"
     assert "k-anonymity-nil-like-xy-anonymity" in recorded.kept()["one"]  # of the table before
     (line,) = [each for each in recorded.table().splitlines() if "lose less than MS-b" in each]
-    assert line.endswith("| holds (1 of 1) | holds (1 of 1) |")
+    assert line.endswith("| holds (1 of 1) | holds (1 of 1) |  |")
