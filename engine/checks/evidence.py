@@ -291,7 +291,8 @@ def catalog_facts(warehouse: Warehouse, release_id: int) -> ReleaseFacts:
     found = warehouse.rows(query(TOPIC, "facts"), {"release": release_id})[0]
     (
         model, lattice, drawn, attributes, knowledge, attacks, term_format, with_rows, clusters,
-        suppresses, max_delay, takes_in, table_k, noisy_tables, own_theta, cumulative, term_key, unit,
+        suppresses, max_delay, takes_in, table_k, noisy_tables, own_theta, cumulative,
+        term_key, unit,
     ) = found  # fmt: skip
     bounds = frozenset(claims_of(warehouse, release_id)) or frozenset({"k", "theta"})
     return ReleaseFacts(

@@ -6,6 +6,7 @@ import contextlib
 import math
 from collections.abc import Iterator
 from dataclasses import fields
+from decimal import Decimal
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
@@ -642,7 +643,7 @@ def answer_rows(answer: Answer) -> Iterator[list[str]]:
 
     groups, size = len(answer.group_columns), len(BOUNDS)
     for row in answer.rows[:SHOWN_ANSWERS]:
-        cells = ["-" if key is None else printable(str(key)) for key in row[:groups]]
+        cells = ["-" if key is None else printable(_key_text(key)) for key in row[:groups]]
         for start in range(groups, groups + size * len(answer.aggregates), size):
             lower, expected, upper, known = row[start : start + size]
             if isinstance(lower, int):
@@ -651,6 +652,13 @@ def answer_rows(answer: Answer) -> Iterator[list[str]]:
             else:
                 cells += [*map(_cell, (lower, expected, upper)), f"{known:,}"]
         yield [*cells, *row[groups + size * len(answer.aggregates) :]]
+
+
+def _key_text(key: object) -> str:
+    """A value that is grouped by; a whole number of any type, such as a decade, as such."""
+    if isinstance(key, float | Decimal) and abs(key) < 1e15 and key == int(key):
+        return str(int(key))
+    return str(key)
 
 
 def answer_lines(answer: Answer) -> Iterator[str]:

@@ -10,15 +10,17 @@ as files of its own a figure has the colours of a light page, whatever program s
 from __future__ import annotations
 
 import io
+import json
 import math
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
 import matplotlib
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -81,6 +83,8 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]+")
 _FAMILY = re.compile(r"font-family: [^;]*;? ?")
 _FONT = re.compile(r"font: (?:\w+ )*?([\d.]+px) [^;]*")
 _COLOUR = re.compile(r"(fill|stroke): (#[0-9a-fA-F]{6})")
+_POINTED = "pointed at: "
+"""Begins the id under which a mark carries its texts to the drawing, as JSON."""
 _DOTS = 200
 """Dots per inch of a picture."""
 _STYLED = frozenset(
@@ -142,6 +146,22 @@ def label(text: str, longest: int = 34) -> str:
     """A foreign name beside an axis."""
     text = plain(text)
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def pointed(mark: Artist, *texts: str) -> None:
+    """What a reader sees who points at a mark.
+
+    Args:
+        mark: a bar, or points that matplotlib draws as one.
+        texts: one, or of points one each, in the order in which they are drawn.
+    """
+    mark.set_gid(_POINTED + json.dumps(texts))
+
+
+def pointed_bars(bars: Iterable[Artist], texts: Iterable[str]) -> None:
+    """What a reader sees who points at each of some bars."""
+    for bar, text in zip(bars, texts, strict=True):
+        pointed(bar, text)
 
 
 def settings() -> Any:
@@ -285,8 +305,10 @@ def _clean(root: ElementTree.Element, name: str) -> None:
         for child in list(parent):
             if child.tag.endswith("metadata"):
                 parent.remove(child)
-    for element in root.iter():
+    for element in list(root.iter()):
         element.tag = element.tag.removeprefix(_SVG)
+        if element.get("id", "").startswith(_POINTED):
+            _give_titles(element, json.loads(element.attrib.pop("id").removeprefix(_POINTED)))
         link = element.attrib.pop(_LINK, None)
         if link is not None:
             element.set("href", f"#{name}-{link.removeprefix('#')}")
@@ -298,6 +320,15 @@ def _clean(root: ElementTree.Element, name: str) -> None:
         if "style" in element.attrib:
             style = _FAMILY.sub("", element.attrib["style"])
             element.set("style", _FONT.sub(r"font-size: \1", style))
+
+
+def _give_titles(mark: ElementTree.Element, texts: list[str]) -> None:
+    """Titles of a mark, which programs show beside the pointer: of one, or of each point."""
+    points = [element for element in mark.iter() if element.tag in ("use", f"{_SVG}use")]
+    for place, text in zip(points or [mark], texts, strict=True):
+        title = ElementTree.Element("title")
+        title.text = plain(text)
+        place.insert(0, title)
 
 
 def stacked(
@@ -321,10 +352,12 @@ def stacked(
         for (what, counts), (colour, _, _), hatch in zip(
             parts, _STYLES, ("", "////", "\\\\\\\\"), strict=False
         ):
-            axis.bar(
+            bars = axis.bar(
                 range(len(quarters)), counts, bottom=start, color=colour, hatch=hatch,
                 edgecolor="white", width=0.7, label=what,
             )  # fmt: skip
+            at = zip(quarters, counts, strict=True)
+            pointed_bars(bars, (f"{quarter}: {count:,} {what}" for quarter, count in at))
             start = [a + b for a, b in zip(start, counts, strict=True)]
         _quarters(axis, quarters)
         axis.set_ylabel("cases")
@@ -358,10 +391,13 @@ def lines(
             colour, style, marker = _STYLES[order % len(_STYLES)]
             points = [math.nan if value is None else float(value) for value in values]
             top = max([top, *(value for value in points if not math.isnan(value))])
-            axis.plot(
+            (line,) = axis.plot(
                 range(len(quarters)), points, color=colour, linestyle=style, marker=marker,
                 markersize=max(3.5, 7 - 1.5 * order), label=what, clip_on=False,
             )  # fmt: skip
+            shown = "{:.2%}".format if share else number
+            told = [(q, v) for q, v in zip(quarters, points, strict=True) if not math.isnan(v)]
+            pointed(line, *(f"{quarter}: {what} {shown(value)}" for quarter, value in told))
         _quarters(axis, quarters)
         axis.set_ylabel(axis_label)
         axis.set_ylim(0, top * 1.08 if top else 0.05 if share else 1)

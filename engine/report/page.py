@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from importlib import metadata, resources
 from pathlib import Path
 from platform import libc_ver, machine
@@ -68,10 +70,11 @@ class Page:
     """In their order; nothing else is exported of a page."""
 
 
-DRAWING = 3
+DRAWING = 4
 """Raised with every change of what the same data are drawn as, so that a page of an earlier
 drawing is not taken for a forged one. 1 was drawn on white whatever the reader's scheme; 2 had
-words broken in cells when printed, and names beside which a figure shrank."""
+words broken in cells when printed, and names beside which a figure shrank; 3 ran no script, and
+its marks had no values under the pointer."""
 _LONG_WORD = 22
 """Letters up to which a word is never taken apart."""
 DRAWN_WITH = ("duckdb", "jinja2", "matplotlib", "numpy", "scipy")
@@ -92,6 +95,11 @@ def written_by() -> str:
 
 def _source(name: str) -> str:
     return (resources.files("srsql.engine.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def allowed(text: str) -> str:
+    """The source by which a Content-Security-Policy allows an inline script or style."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 def cell(value: Value) -> str:
@@ -149,8 +157,9 @@ def render(template: str | Path, **context: Any) -> Page:
     environment.filters |= {"cell": cell, "drawn": drawn}
     environment.tests |= {"a_number": is_number, "unbroken": is_unbroken}
     environment.globals["term"] = term
-    style = scheme_css() + _source("report.css")
+    script = _source("page.js")
     html = environment.get_template(str(template)).render(
-        style=style, software_version=__version__, **context
-    )
+        style=scheme_css() + _source("report.css"), script=script, script_hash=allowed(script),
+        script_lines=script.count("\n"), software_version=__version__, **context,
+    )  # fmt: skip
     return Page(html, tuple(figures))

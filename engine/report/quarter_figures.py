@@ -23,6 +23,7 @@ from srsql.engine.report.drawing import (
     label,
     number,
     plain_numbers,
+    pointed_bars,
     settings,
     svg,
     thousands,
@@ -152,8 +153,11 @@ def _of_leaves(axis: Axes, one: BeforeAfter) -> None:
     if rest:
         pairs.append(("others", sum(before[i] for i in rest), sum(after[i] for i in rest)))
     at = range(len(pairs))
-    axis.bar([i - 0.2 for i in at], [pair[1] for pair in pairs], 0.4, color=PALE)
-    axis.bar([i + 0.2 for i in at], [pair[2] for pair in pairs], 0.4, color=BLUE)
+    for side, (when, colour) in enumerate((("originals", PALE), ("released", BLUE))):
+        shares = [pair[side + 1] for pair in pairs]
+        bars = axis.bar([i + 0.4 * side - 0.2 for i in at], shares, 0.4, color=colour)
+        told = zip(pairs, shares, strict=True)
+        pointed_bars(bars, (f"{pair[0]}, {when}: {share:.1%}" for pair, share in told))
     axis.set_xticks(list(at), [pair[0] for pair in pairs], rotation=90 if len(pairs) > 4 else 0)
     axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
 
@@ -173,10 +177,14 @@ def risk_figure(rows: Sequence[tuple[str, float, float, bool | None]]) -> Figure
         for place, (_, found, total, passed) in enumerate(rows):
             share = found / total if total else 0.0
             colour, hatch = (GREY, "////") if passed is None else (GREEN if passed else RED, "")
-            axis.barh(place, share, color=colour, hatch=hatch, edgecolor="white", height=0.62)
+            bars = axis.barh(
+                place, share, color=colour, hatch=hatch, edgecolor="white", height=0.62
+            )
             verdict = "" if passed is None else ("  holds" if passed else "  BROKEN")
+            text = f"{share:.2%}  ({found:,.0f} of {total:,.0f}){verdict}"
+            pointed_bars(bars, [f"{rows[place][0]}: {text}"])
             axis.annotate(
-                f"{share:.2%}  ({found:,.0f} of {total:,.0f}){verdict}",
+                text,
                 (share, place),
                 (4, 0),
                 textcoords="offset points",
@@ -224,6 +232,8 @@ def group_sizes(sizes: dict[int, int], k: int | None, what: str) -> Image:
         figure = Canvas(figsize=(WIDTH, 2.3))
         axis = figure.add_subplot()
         drawn = axis.bar(list(bars), list(bars.values()), color=BLUE, width=0.86)
+        told = bars.items()
+        pointed_bars(drawn, (f"{size:,} cases: {many:,} {what}s" for size, many in told))
         if bars and len(bars) <= _LABELLED and last - min(bars) <= 2 * _LABELLED:
             axis.bar_label(drawn, [f"{n:,}" for n in bars.values()], fontsize=8, padding=1)
             axis.margins(y=0.12)
@@ -232,7 +242,8 @@ def group_sizes(sizes: dict[int, int], k: int | None, what: str) -> Image:
         shown = [tick for tick in shown if tick == least or abs(tick - least) > last / 25]
         names = [f"{tick:,}" for tick in shown]
         if more:
-            axis.bar(last + 3, more, color=BLUE, width=2.4, hatch="////", edgecolor="white")
+            rest = axis.bar(last + 3, more, color=BLUE, width=2.4, hatch="////", edgecolor="white")
+            pointed_bars(rest, [f"more than {last:,} cases: {more:,} {what}s"])
             places = [n for n, tick in enumerate(shown) if tick < last - 2]
             shown = [*(shown[n] for n in places), last + 3]
             names = [*(names[n] for n in places), f"> {last:,}"]
@@ -267,6 +278,7 @@ def reasons_figure(rows: Sequence[tuple[str, int]]) -> Figure:
         axis = figure.add_subplot()
         bars = axis.barh(range(len(rows)), [n for _, n in rows], color=ORANGE, height=0.62)
         axis.bar_label(bars, [f"{n:,}" for _, n in rows], padding=3, fontsize=8)
+        pointed_bars(bars, (f"{name.replace('_', ' ')}: {n:,} cases" for name, n in rows))
         axis.set_yticks(range(len(rows)), [name.replace("_", " ") for name, _ in rows])
         axis.invert_yaxis()
         axis.set_xlim(0, max(n for _, n in rows) * 1.12)
@@ -317,6 +329,7 @@ def steps(rows: Sequence[tuple[str, int]], k: int | None) -> Image:
             edgecolor="white", height=0.62,
         )  # fmt: skip
         axis.bar_label(bars, [f"{n:,}" for _, n in rows], padding=3, fontsize=8)
+        pointed_bars(bars, (f"{name}: {n:,} cases" for name, n in rows))
         if k is not None:
             axis.axvline(k, color=RED, linestyle="--", linewidth=1.2)
             axis.annotate(
@@ -386,6 +399,7 @@ def _levels(axis: Axes, width: Widths) -> None:
     shares = [count / total for count in counts]
     bars = axis.bar(range(len(names)), shares, color=BLUE, width=0.62)
     axis.bar_label(bars, [f"{share:.0%}" for share in shares], fontsize=8, padding=1)
+    pointed_bars(bars, (f"{n:,} of {total:,} cases" for n in counts))
     axis.set_xticks(range(len(names)), list(names.values()))
     axis.set_ylim(0, 1.12)
     axis.set_yticks([0, 0.25, 0.5, 0.75, 1])
@@ -409,10 +423,12 @@ def missing_figure(rows: Sequence[Missingness]) -> Figure:
             shares = [
                 n / r.released if r.released else 0 for n, r in zip(counts, rows, strict=True)
             ]
-            axis.barh(
+            bars = axis.barh(
                 range(len(rows)), shares, left=start, color=colour, hatch=hatch,
                 edgecolor="white", height=0.62, label=name,
             )  # fmt: skip
+            told = zip(rows, counts, strict=True)
+            pointed_bars(bars, (f"{r.name}, {name}: {n:,} of {r.released:,}" for r, n in told))
             start = [a + b for a, b in zip(start, shares, strict=True)]
         axis.set_yticks(range(len(rows)), [label(r.name) for r in rows])
         axis.invert_yaxis()

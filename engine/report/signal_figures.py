@@ -23,7 +23,10 @@ from srsql.engine.report.drawing import (
     WIDTH,
     Image,
     label,
+    number,
     plain_numbers,
+    pointed,
+    pointed_bars,
     settings,
     svg,
     thousands,
@@ -244,7 +247,8 @@ def scatter(panels: Sequence[tuple[str, Sequence[tuple[float, float]]]]) -> Imag
             axis.plot([low, high], [low, high], color=RED, linewidth=0.8, zorder=1)
             if len(pairs) <= _POINTS:
                 size, shade = (16, 0.8) if len(pairs) <= _FEW else (7, 0.45)
-                axis.scatter(x, y, s=size, color=BLUE, alpha=shade, linewidths=0, zorder=2)
+                dots = axis.scatter(x, y, s=size, color=BLUE, alpha=shade, linewidths=0, zorder=2)
+                pointed(dots, *(f"originals {number(a)}, released {number(b)}" for a, b in pairs))
             else:
                 cells = axis.hexbin(
                     x, y, gridsize=44, xscale="log", yscale="log", bins="log", cmap=shades,
@@ -274,7 +278,16 @@ def forest(rows: Sequence[tuple[str, float, float, float]]) -> Image:
         places = range(len(rows))
         for place, (_, low, _, high) in zip(places, rows, strict=True):
             axis.plot([low, high], [place, place], color=GREY, linewidth=1.1, zorder=1)
-        axis.scatter([row[2] for row in rows], places, s=22, color=BLUE, marker="s", zorder=2)
+        drawn = [(place, row) for place, row in enumerate(rows) if row[2] > 0]
+        points = axis.scatter(
+            [row[2] for _, row in drawn], [place for place, _ in drawn],
+            s=22, color=BLUE, marker="s", zorder=2,
+        )  # fmt: skip
+        pointed(
+            points,
+            *(f"{name}: PRR {point:.3g} ({low:.3g} to {high:.3g})"
+              for _, (name, low, point, high) in drawn),
+        )  # fmt: skip
         axis.axvline(1, color=RED, linestyle="--", linewidth=1)
         axis.set_xscale("log")
         plain_numbers(axis.xaxis)
@@ -306,12 +319,20 @@ def trend_image(trend: Trend) -> Image:
             both = [own for point, own in found if point.span == "period"]
             shift = 0.2 * (2 * order - 1) if trend.points[0].original else 0.0
             width = 0.38 if trend.points[0].original else 0.7
-            above.bar(
+            bars = above.bar(
                 [place + shift for place in places], [own.a for own in both], width,
                 yerr=[[own.a - own.a_lower for own in both], [own.a_upper - own.a for own in both]],
                 color=colour, hatch=hatch, edgecolor="white", label=data, capsize=2,
                 error_kw={"linewidth": 0.8},
             )  # fmt: skip
+            told = zip(periods, both, strict=True)
+            pointed_bars(
+                bars,
+                (
+                    f"{period}, {data}: {own.a:,} cases ({own.a_lower:,} to {own.a_upper:,})"
+                    for period, own in told
+                ),
+            )
             drawn = [
                 (place, own.prr, own.prr_low or own.prr, own.prr_high or own.prr)
                 for place, own in enumerate(o for point, o in found if point.span == "cumulative")

@@ -434,6 +434,17 @@ def _made_beside(file: Path, mode: int) -> tuple[Path, int]:
         os.close(handle)
 
 
+def need_free(target: Path) -> None:
+    """Refuse a name that something has, unless it is an empty folder.
+
+    Raises:
+        FileExistsError: it names the target.
+    """
+    target = target.absolute()
+    if target.is_symlink() or (target.exists() and not _is_empty(target)):
+        raise _exists(target)
+
+
 @contextmanager
 def put_folder(target: Path) -> Iterator[tuple[Path, Path]]:
     """An empty folder, and one for scratch; the first gets the name ``target`` at the end.
@@ -449,8 +460,7 @@ def put_folder(target: Path) -> Iterator[tuple[Path, Path]]:
         OSError: it cannot be made.
     """
     target = target.absolute()
-    if target.is_symlink() or (target.exists() and not _is_empty(target)):
-        raise _exists(target)
+    need_free(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     with private_folder(target, "unfinished") as staging:
         folder, scratch = staging / "made", staging / "scratch"

@@ -412,8 +412,13 @@ class TestRefusals:
         ],
     )
     def test_nothing_that_exists_is_overwritten(
-        self, warehouses: dict[str, Path], tmp_path: Path, what: str
+        self,
+        warehouses: dict[str, Path],
+        tmp_path: Path,
+        what: str,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
+        """Before any work: not even the quarter is looked for."""
         out = tmp_path / "out"
         if what == "a file":
             out.write_text("mine")
@@ -426,8 +431,10 @@ class TestRefusals:
             (tmp_path / "elsewhere").mkdir()
             out.symlink_to(tmp_path / "elsewhere")
         before = sorted(tmp_path.rglob("*"))
-        with pytest.raises(PublishError, match="exists and is not an empty folder"):
-            make(warehouses["ms"], out, "2011Q4")
+        monkeypatch.setattr("srsql.engine.artifact.publish.links_handed_on", None)
+        for quarter in ("2011Q4", "1999Q1"):
+            with pytest.raises(PublishError, match="exists and is not an empty folder"):
+                make(warehouses["ms"], out, quarter)
         assert sorted(tmp_path.rglob("*")) == before
 
     @pytest.mark.thorough

@@ -62,6 +62,18 @@ def test_an_answer_is_a_table_and_lines_that_say_what_was_counted(db: Path) -> N
     assert explained.splitlines()[-1].startswith("lower: those who meet")
 
 
+@pytest.mark.parametrize(
+    ("band", "shown"),
+    [("FLOOR(age / 10) * 10", "20 30 40"), ("age // 10 * 10", "20 30 40"),
+     ("FLOOR(age / 5) / 2", "2 2.5 3")],
+)  # fmt: skip
+def test_a_band_that_is_a_whole_number_is_shown_as_one(db: Path, band: str, shown: str) -> None:
+    answer = query(db, f"SELECT {band} AS band, COUNT(DISTINCT caseid) FROM demo GROUP BY 1")
+    lines = [line.split() for line in answer.out.splitlines()]
+    first = lines.index(["band", "lower", "expected", "upper", "known"]) + 1
+    assert [line[0] for line in lines[first:]][:3] == shown.split()
+
+
 def test_json_is_one_document_and_its_sql_runs_in_plain_duckdb(db: Path) -> None:
     answer = query(db, ADULTS, "--json")
     assert (answer.code, answer.err, len(answer.out.splitlines())) == (0, "", 1)

@@ -66,6 +66,7 @@ from srsql.engine.release.request import is_range, range_ends
 from srsql.engine.store.database_file import need_usable
 from srsql.engine.store.scratch import (
     name_new,
+    need_free,
     private_file,
     private_folder,
     put_folder,
@@ -184,6 +185,8 @@ def publish(
     signing = private_key(publication.sign) if publication.sign else None
     form, storage = publication.format, publication.storage_version or STORAGE_VERSION
     try:
+        with _refusing_what_is_there(to):
+            need_free(to)  # before any work, and once more at the end
         with warehouse.beside_another(), warehouse.transaction():
             releases = _releases(warehouse, dataset, publication)
             stale = []
@@ -422,9 +425,15 @@ def built_beside(target: Path) -> Iterator[tuple[Path, Path]]:
         PublishError: something is at ``target`` already, or at the end; see ``put_folder``.
     """
     need_usable(target)
+    with _refusing_what_is_there(target), put_folder(target) as (folder, scratch):
+        yield folder, scratch
+
+
+@contextmanager
+def _refusing_what_is_there(target: Path) -> Iterator[None]:
+    """What is at ``target`` is an error that says what to do."""
     try:
-        with put_folder(target) as (folder, scratch):
-            yield folder, scratch
+        yield
     except FileExistsError as error:
         if error.filename != str(target.absolute()):
             raise
