@@ -120,6 +120,8 @@ AT_ONCE: tuple[tuple[dict[str, Any], str], ...] = (
     ({**COUNTS, "leftovers": "suppress"}, "--terms tables does not go with values that are "
      "suppressed, since counts are of all values of a case, and need no suppression: leave one of "
      "them out"),
+    ({**NOISY, "model": "tables"}, "--terms noisy-tables does not go with the model tables, whose "
+     "counts are exact: give --model ms or ppms++"),
     ({**NOISY, "model": "msdp-num"}, "--terms noisy-tables does not go with the model msdp-num: "
      "rows beside counts keep k alone, in regions that hold the values of their cases: give "
      "--model ms or ppms++"),

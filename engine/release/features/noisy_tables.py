@@ -78,6 +78,14 @@ NOISY = Feature(
         Refusal(
             Asked,
             OF,
+            "--model tables",
+            lambda at: at.wanted.noisy is not None and at.wanted.model.shape.counts_items,
+            f"{OF} does not go with the model {{model}}, whose counts are exact",
+            "give --model ms or ppms++",
+        ),
+        Refusal(
+            Asked,
+            OF,
             "a model whose rows are not regions that keep k and theta, or that bounds alpha",
             lambda at: at.wanted.noisy is not None and takes_none(at.wanted.model),
             f"{OF} does not go with the model {{model}}: rows beside counts keep k alone, in "
