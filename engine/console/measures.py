@@ -656,7 +656,7 @@ def answer_rows(answer: Answer) -> Iterator[list[str]]:
 
 def _key_text(key: object) -> str:
     """A value that is grouped by; a whole number of any type, such as a decade, as such."""
-    if isinstance(key, float | Decimal) and abs(key) < 1e15 and key == int(key):
+    if isinstance(key, float | Decimal) and -1e15 < key < 1e15 and key == int(key):
         return str(int(key))
     return str(key)
 

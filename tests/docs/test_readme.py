@@ -68,3 +68,17 @@ def test_the_shares_of_a_real_release_are_the_measured_ones() -> None:
     assert f"lost {lost} of the detail of age, weight and sex (NIL)" in MEASURED
     measured = table(MEASURED, "share of the cases that have such items")
     assert measured["one candidate, worst 2 drugs or terms"][0].split(" (")[0] == alone
+
+
+def test_rows_and_count_tables_have_the_measured_figures() -> None:
+    shown = table(README, "first 8,905 cases of 2022Q4, *k* = 5")
+    (rows,) = (cells for name, cells in shown.items() if name.startswith("rows"))
+    (counts,) = (cells for name, cells in shown.items() if name.startswith("count tables"))
+    measured = table(MEASURED, "`srsql release --quarter 2022Q4 …`")
+    by_rows, by_counts = measured["`--k 5`"], measured["`--k 5 --terms tables`"]
+    assert rows[0] == f"{float(by_rows[0].removesuffix(' %')):.0f} % of cases"
+    assert (counts[0], by_counts[0].split()[0]) == ("0 %", "0")
+    for cells, (_, signals, kept, ratio) in ((rows, by_rows), (counts, by_counts)):
+        share = int(kept.replace(",", "")) / int(signals.replace(",", ""))
+        assert cells[1].split(",")[0] == f"{share:.0%}".replace("%", " %")
+        assert ratio.split()[0] == "1"
