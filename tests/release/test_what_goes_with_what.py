@@ -88,6 +88,8 @@ AT_ONCE: tuple[tuple[dict[str, Any], str], ...] = (
     ({"leftovers": "suppress", "model": "l-diversity"}, "--leftovers suppress is for values that "
      "rows of cases show and theta bounds, which is not so with the model l-diversity: use "
      "--leftovers withhold"),
+    ({"model": "tables", "terms": "disassociate"}, "the model tables releases counts, and no terms "
+     "of clusters: leave --terms out"),
     ({**COUNTS, "model": "msdp-num"}, "--terms tables does not go with the model msdp-num: "
      "rows beside counts keep k alone, in regions that hold the values of their cases: give "
      "--model ms or ppms++"),
