@@ -250,8 +250,8 @@ CREATE TABLE IF NOT EXISTS srsql.person_count (
 -- (NULL: all), which the manifest names, and how many cases have them.
 CREATE TABLE IF NOT EXISTS srsql.foreign_count (
     release_id INTEGER NOT NULL,
-    items VARCHAR [] NOT NULL,
-    strata VARCHAR [] NOT NULL,
+    items VARCHAR[] NOT NULL,
+    strata VARCHAR[] NOT NULL,
     cases BIGINT NOT NULL
 );
 

@@ -1,9 +1,9 @@
--- The check of counts of regions after the fact, where no row of a case is released. Nothing here is
--- used to make them.
+-- The check of counts of regions after the fact, where no row of a case is released. Nothing here
+-- is used to make them.
 
 -- What:    the published region of each case of a release, by the catalog's group of the case.
--- Inputs:  ends_of(group_id, position, low, high): the published regions, each under a number of its
---          own, coded as the catalog codes them; a missing category is shown as the root.
+-- Inputs:  ends_of(group_id, position, low, high): the published regions, each under a number of
+--          its own, coded as the catalog codes them; a missing category is shown as the root.
 -- Outputs: region_no (NULL: no published region is that of its group), case_id.
 CREATE OR REPLACE MACRO srsql.counted_regions(ends_of, of_release) AS TABLE
 WITH
@@ -20,11 +20,11 @@ kept AS (
     SELECT
         g.group_id,
         list(
-            {
-                'position': g.position::BIGINT,
-                'low': coalesce(g.low, t.pre)::BIGINT,
-                'high': coalesce(g.high, t.last)::BIGINT
-            } ORDER BY g.position
+            struct_pack(
+                position := g.position::BIGINT,
+                low := coalesce(g.low, t.pre)::BIGINT,
+                high := coalesce(g.high, t.last)::BIGINT
+            ) ORDER BY g.position
         ) AS ends
     FROM srsql.region AS g
     LEFT JOIN roots AS t ON g.position = t.position
@@ -36,8 +36,9 @@ shown AS (
     SELECT
         e.group_id AS region_no,
         list(
-            {'position': e.position::BIGINT, 'low': e.low::BIGINT, 'high': e.high::BIGINT}
-            ORDER BY e.position
+            struct_pack(
+                position := e.position::BIGINT, low := e.low::BIGINT, high := e.high::BIGINT
+            ) ORDER BY e.position
         ) AS ends
     FROM query_table(ends_of) AS e
     GROUP BY e.group_id

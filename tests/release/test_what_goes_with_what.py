@@ -105,6 +105,8 @@ AT_ONCE: tuple[tuple[dict[str, Any], str], ...] = (
      f"{APART}"),
     ({**OWN, "leftovers": "suppress"}, f"{OWN_SAYS}a value that is suppressed is not shown: "
      f"{APART}"),
+    ({"model": "tables", "terms": "disassociate"}, "the model tables releases counts, and no terms "
+     "of clusters: leave --terms out"),
     ({**COUNTS, "model": "msdp-num"}, "--terms tables does not go with the model msdp-num: "
      "rows beside counts keep k alone, in regions that hold the values of their cases: give "
      "--model ms or ppms++"),
