@@ -12,6 +12,7 @@ from srsql.engine.grouping.perturbation import Perturbation, perturb
 from srsql.engine.models.base import Budget, ClaimedBounds, GroupingModel, Growth, History
 from srsql.engine.parameters import (
     LOOSER,
+    NOISE_HELP,
     Calibration,
     EpsilonScope,
     Noise,
@@ -43,8 +44,7 @@ EPSILON: dict[str, Any] = {
 NOISE: dict[str, Any] = {
     "default": "secure",
     "takes": OneOf(("secure", "seeded")),
-    "help": "secure is OpenDP's sampler (extra noise); seeded repeats with --seed, for "
-    "experiments, and is not for publication",
+    "help": NOISE_HELP,
     "of": WITH_NOISE,
     "weaker": "seeded",
     "compared": ("seeded",),

@@ -24,6 +24,11 @@ Calibration = Literal["paper", "sound", "printed"]
 records twice (``paper``), so that what is said of it is true (``sound``), word for word as printed,
 for experiments (``printed``)."""
 Noise = Literal["secure", "seeded"]
+NOISE_HELP = (
+    "secure is OpenDP's sampler (extra noise); seeded repeats with --seed, for experiments, and is "
+    "not for publication"
+)
+"""What ``--noise`` takes, of models and of tables."""
 EpsilonScope = Literal["warehouse", "series"]
 Format = Literal["parquet", "csv", "duckdb"]
 Access = Literal["public", "restricted", "non-public"]

@@ -296,8 +296,8 @@ class _Reader(Telling[_Asked]):
             return self.by_rows()
         except QueryError as error:
             raise QueryError(
-                f"{error}; items are told as counts: read case_count, item_count and pair_count of "
-                "the release, or ask 'srsql signals'"
+                f"{error}; items are told as counts: read its tables of counts in SQL, or ask "
+                "'srsql signals'"
             ) from None
 
     def by_clusters(self) -> _Asked:

@@ -31,7 +31,7 @@ from srsql.engine.catalog.layout import (
 from srsql.engine.catalog.releases import Release
 from srsql.engine.errors import ReleaseError
 from srsql.engine.grouping.perturbation import ON_TABLES
-from srsql.engine.parameters import Noise, declared, option_name, parameter, read_fields
+from srsql.engine.parameters import NOISE_HELP, Noise, declared, option_name, parameter, read_fields
 from srsql.engine.parameters.takes import Amount, Names, OneOf, Parsed, Whole
 from srsql.engine.shapes.strata import Cut, check_cuts, cuts_text, leaf_of, parse_cuts, strata
 from srsql.engine.store.statements import (
@@ -44,7 +44,7 @@ from srsql.engine.store.statements import (
     union_all,
     with_rows,
 )
-from srsql.engine.terms.count_tables import kinds, report_items, sources
+from srsql.engine.terms.count_tables import TableParameters, kinds, report_items, sources
 from srsql.schemas import Dataset
 from srsql.udfs.limits import MAX_EPSILON
 
@@ -157,8 +157,7 @@ class NoisyParameters:
     noise: Noise = parameter(
         "secure",
         takes=OneOf(("secure", "seeded")),
-        help="secure is OpenDP's sampler (extra noise); seeded repeats with --seed, for "
-        "experiments, and is not for publication",
+        help=NOISE_HELP,
         of=OF,
         weaker="seeded",
     )
@@ -186,7 +185,7 @@ class NoisyParameters:
             content=lambda cuts: cuts and [cuts_text(cuts)],
         ),
         keyword="strata",
-        help="strata by which units are counted: none, or a TOML file of [[cut]]",
+        help=declared(TableParameters)["strata"].help,
         usual="none, since each stratum has noise of its own",
         of=OF,
         weaker="different",
@@ -195,7 +194,7 @@ class NoisyParameters:
         (),
         takes=Names(),
         keyword="table_items",
-        help="columns whose values are counted, alone and in pairs",
+        help=declared(TableParameters)["table_items"].help,
         usual="drugs and reactions of signals",
         of=OF,
         weaker="different",
