@@ -449,7 +449,8 @@ function countedFaults(part) {
     if (!own && alone && of.some(([, , role]) => !["lower bound", "upper bound", "node"].includes(role)))
       faults.push(`table ${name} has more than regions and their cases`);
     if (!own && !alone && columns.some(({role}) => !["report id", "case id", "period", "lower bound",
-      "upper bound", "node"].includes(role))) faults.push(`table ${name} has more than ids, a period and regions`);
+      "upper bound", "node"].includes(role)))
+      faults.push(`table ${name} has more than ids, a period and regions`);
   }
   const strata = claim.cuts.map(cut => `${cut.attribute} ${cutWords(cut)}`).join("; ") || "none";
   for (const [name, value] of [["table_k", claim.k], ["table_items", claim.attributes.join(", ")],
