@@ -18,9 +18,11 @@ from srsql.engine.models import MODELS, made_shape
 from srsql.engine.shapes import (
     Chunks,
     Clusters,
+    Counts,
     DrawnValues,
     Foreign,
     LatticeRows,
+    RegionCounts,
     Regions,
     Shape,
     shape_of,
@@ -47,6 +49,8 @@ SHAPES = (Regions, RegionSets, DrawnValues, Clusters, Chunks, LatticeRows, Forei
         (FAERS.without_terms(None, rows=True), Clusters),
         (FAERS.without_terms(["pt"], rows=True), Regions),
         (FAERS.without_terms(["pt"], rows=False), Chunks),
+        (FAERS.with_counts(), Counts),
+        (FAERS.with_counts(rows=False), RegionCounts),
     ],
 )
 def test_rows_have_the_shape_of_what_they_show(dataset: Dataset, shape: type[Shape]) -> None:
@@ -56,6 +60,7 @@ def test_rows_have_the_shape_of_what_they_show(dataset: Dataset, shape: type[Sha
 @pytest.mark.parametrize("model", [*MODELS, "imported", "of-tomorrow"])
 def test_a_model_names_the_shape_of_what_it_releases(model: str) -> None:
     named = [(DRAW, DrawnValues), (OVER_LATTICE, LatticeRows), (TERMS, Chunks)]
+    named.append(({"tables"}, RegionCounts))
     usual = Regions if model in MODELS else Foreign
     wanted = next((shape for names, shape in named if model in names), usual)
     assert type(made_shape(model)) is wanted

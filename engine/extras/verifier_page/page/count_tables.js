@@ -417,8 +417,8 @@ function checkToldCounts(quarter, notShown) {
     + "in which thresholds hold (rules G1 and G2; srsql verify checks these)");
   if (bridges.open) notShown.push(`${when}: rule G3 of ${bridges.open} triples of which the joint count is `
     + "not told");
-  if (countsAlone(part)) notShown.push(`${when}: that counts are of the cases that no earlier release has: `
-    + "no row is a case's, and no id is published");
+  if (countsAlone(part)) notShown.push(`${when}: that counts are of the cases that no earlier release `
+    + "has: no row is a case's, and no id is published");
   else if (part.earlier_releases.length)
     notShown.push(
       `${when}: that counts are of the cases that no earlier release has (srsql verify checks it)`);
@@ -448,8 +448,9 @@ function countedFaults(part) {
       faults.push(`table ${name} has not the cases of each region last`);
     if (!own && alone && of.some(([, , role]) => !["lower bound", "upper bound", "node"].includes(role)))
       faults.push(`table ${name} has more than regions and their cases`);
-    if (!own && !alone && columns.some(({role}) => !["report id", "case id", "period", "lower bound", "upper bound",
-      "node"].includes(role))) faults.push(`table ${name} has more than ids, a period and regions`);
+    if (!own && !alone && columns.some(({role}) => !["report id", "case id", "period", "lower bound",
+      "upper bound", "node"].includes(role)))
+      faults.push(`table ${name} has more than ids, a period and regions`);
   }
   const strata = claim.cuts.map(cut => `${cut.attribute} ${cutWords(cut)}`).join("; ") || "none";
   for (const [name, value] of [["table_k", claim.k], ["table_items", claim.attributes.join(", ")],
