@@ -201,7 +201,8 @@ def _quantile(
         moves = ~(np.abs(moved - at) <= _PRECISION * at)  # by itself, whatever others do
         if not moves.any():
             break
-        left, at, low, high, share = (each[moves] for each in (left, moved, low, high, share))
+        left = left[moves]
+        at, low, high, share = (each[moves] for each in (moved, low, high, share))
         shapes, rates, scales = (
             (each[0][moves], each[1][moves]) for each in (shapes, rates, scales)
         )
