@@ -160,6 +160,44 @@ def test_neither_thresholds_nor_who_asked_are_published_and_verification_says_so
     )
 
 
+@pytest.mark.parametrize("theta", ["1/2", "frequency"])
+def test_a_draft_of_them_is_confirmed_and_a_forgotten_patient_taken_out(
+    engine: Engine, tmp_path: Path, theta: str
+) -> None:
+    """What the policy gave is told of each version, and what patients lowered stays so."""
+    draw = random.Random(1)
+    engine.ingest([write_quarter(tmp_path, Q4, reports(draw, range(1, 121)))])
+    ask(engine, dict.fromkeys(range(1, 121, 9), "0.25"))
+    engine.release(Q4, model="ms", draft=True, **{**OPTIONS, "theta": theta})
+    engine.release.confirm(Q4)
+    before = catalogued(engine)
+    assert Fraction(1, 4) in before.values()
+    (case,) = rows(engine.con, "SELECT case_id FROM srsql.member LIMIT 1")
+    engine.steward.forget([case["case_id"]], reason="asked")
+    assert engine.release.correct(Q4).version == 2
+    assert catalogued(engine).items() <= before.items()
+    (told,) = rows(engine.con, "SELECT * FROM release_2011q4.manifest")
+    assert 0.25 not in {each["theta"] for each in told["thresholds"]}
+
+
+@pytest.mark.parametrize("wrong", ["theta_num + 1", "theta_num - 1"])
+def test_another_threshold_than_the_policy_gave_is_found_of_lowered_values_too(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    engine.ingest([write_quarter(tmp_path, Q4, reports(random.Random(1), range(1, 121)))])
+    ask(engine, dict.fromkeys(range(1, 121, 9), "0.25"))
+
+    def lies(*given: Any) -> None:
+        lower_thresholds(*given)
+        engine.con.execute(
+            f"UPDATE temp.main.srsql_asked_theta SET theta_num = {wrong}, theta_den = 3"
+        )
+
+    monkeypatch.setattr("srsql.engine.release.stages.cases.lower_thresholds", lies)
+    with pytest.raises(CheckFailedError, match="check_asked"):
+        engine.release(Q4, model="ms", **OPTIONS)
+
+
 def test_a_text_that_is_no_threshold_is_refused_without_being_told(
     engine: Engine, tmp_path: Path
 ) -> None:
