@@ -97,6 +97,27 @@ def test_the_same_holds_of_what_attacks_on_a_series_leave(engine: Engine, tmp_pa
     assert not broken(groups, terms_of(engine.con, schema), fractions, new)
 
 
+@pytest.mark.parametrize("model", ["ms", "ppms++"])
+def test_who_asked_once_need_not_ask_again(engine: Engine, tmp_path: Path, model: str) -> None:
+    """Reports of the later quarter are silent; of cases withheld in the first one, too."""
+    draw = random.Random(1)
+    first, second = reports(draw, range(1, 101)), reports(draw, range(1, 201), version=2)
+    engine.ingest([write_quarter(tmp_path, Q3, first), write_quarter(tmp_path, Q4, second)])
+    ask(engine, dict.fromkeys(range(1, 101, 5), "1/4"))
+    engine.con.execute("UPDATE raw_faers.demo SET lit_ref = '' WHERE quarter = ?", [Q4])
+    for quarter in (Q3, Q4):
+        engine.release(quarter, model=model, **OPTIONS)
+    groups = regions(engine.con, "release_2011q4").values()
+    own = dict.fromkeys(range(1, 101, 5), Fraction(1, 4))
+    assert own.keys() & set().union(*groups)
+    assert not broken(groups, terms_of(engine.con, "release_2011q4"), own)
+    ((total,),) = engine.sql(
+        "SELECT m.total FROM srsql.measure AS m WHERE m.measure = 'check_own_theta' "
+        "AND m.release_id = 2 AND m.scope = 'value of a region'"
+    )
+    assert total, "the check looked"
+
+
 def test_a_maker_that_forgets_them_is_found_by_the_rows_alone(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
