@@ -201,6 +201,17 @@ def test_a_draft_of_them_is_confirmed_and_a_forgotten_patient_taken_out(
     assert 0.25 not in {each["theta"] for each in told["thresholds"]}
 
 
+def test_a_draft_is_not_confirmed_once_its_patients_ask_for_more(
+    engine: Engine, tmp_path: Path
+) -> None:
+    engine.ingest([write_quarter(tmp_path, Q4, reports(random.Random(1), range(1, 121)))])
+    ask(engine, {1: "0.25"})
+    engine.release(Q4, model="ms", draft=True, **OPTIONS)
+    ask(engine, dict.fromkeys(range(1, 121), "1/10"))
+    with pytest.raises(CheckFailedError, match="check_own_theta"):
+        engine.release.confirm(Q4)
+
+
 @pytest.mark.parametrize("wrong", ["theta_num + 1", "theta_num - 1"])
 def test_another_threshold_than_the_policy_gave_is_found_of_lowered_values_too(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
