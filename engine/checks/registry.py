@@ -107,7 +107,6 @@ CHECKS: tuple[Check[Evidence], ...] = (
         "any region, and every value of theirs has it at most in the catalog.",
         "Huang 2021, section 7",
         rows.check_own_theta,
-        of_making=True,
     ),
     Check(
         "check_persons",

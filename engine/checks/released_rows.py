@@ -139,17 +139,18 @@ def check_theta_knowledge(evidence: Evidence) -> list[Measure]:
 
 
 def check_own_theta(evidence: Evidence) -> list[Measure]:
-    """The thresholds that patients ask for of their own, by what the rows show."""
+    """The thresholds that patients ask for of their own, by what the rows show;
+    reports of earlier periods ask as well."""
     release, asked = evidence.release, evidence.facts.own_theta
     assert asked is not None
     dataset = release.dataset
     texts = (
         exp.select(
-            column(dataset.report_id, "t").as_("report_id"),
+            exp.cast(column(dataset.case_id, "t"), "VARCHAR").as_("case_id"),
             exp.func("trim", exp.cast(column(asked, "t"), "VARCHAR")).as_("text"),
         )
         .from_(raw_table(dataset, dataset.report_table, alias="t"))
-        .where(column("quarter", "t").eq(exp.Literal.string(release.quarter)))
+        .where(exp.LTE(this=column("quarter", "t"), expression=exp.convert(release.quarter)))
     )
     return evidence.ask(
         "check_own_theta",

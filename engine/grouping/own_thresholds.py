@@ -4,7 +4,9 @@ A patient may say, in a column of their reports, with which probability at most 
 that they have any of their values (Huang 2021, section 7: "specify privacy levels to their own
 sensitive information"). Of every value s that a case P with a threshold of its own holds,
 theta_s becomes min(theta_s, theta_P). So each group that holds P keeps it, and so does every set of
-candidates that an attack on the series leaves, which audits bound by the same theta_s.
+candidates that an attack on the series leaves, which audits bound by the same theta_s. Who asked
+once need not ask again: reports of earlier periods count as those of the period do, released or
+not, and an empty column takes nothing back.
 
 Other groups pay for that as well (decision 54 says why, and what it costs). Two things would make
 everybody pay for one: a threshold for which all groups would have to grow, and a value that is more
@@ -42,10 +44,11 @@ def lower_thresholds(release: Release, asked: str, k: int, weight_scale: int) ->
     text = column(asked, "t")
     texts = (
         exp.select(
-            column(dataset.report_id, "t").as_("report_id"), exp.cast(text, "VARCHAR").as_("text")
+            exp.cast(column(dataset.case_id, "t"), "VARCHAR").as_("case_id"),
+            exp.cast(text, "VARCHAR").as_("text"),
         )
         .from_(raw_table(dataset, dataset.report_table, alias="t"))
-        .where(column("quarter", "t").eq(exp.Literal.string(release.quarter)))
+        .where(exp.LTE(this=column("quarter", "t"), expression=exp.convert(release.quarter)))
         .where(exp.func("trim", exp.cast(text.copy(), "VARCHAR")).neq(exp.Literal.string("")))
     )
     warehouse.run(create(exp.to_table("srsql_own_text"), texts, temp=True))

@@ -107,7 +107,7 @@ class Request:
         takes=Text(),
         help=(
             "Column of the reports with a threshold of a patient's own, such as 0.2, for every "
-            "value of theirs; empty: none"
+            "value of theirs, in this and later periods; empty: none"
         ),
         weaker="different",
         usual="none",

@@ -143,6 +143,7 @@ class Counts(Shape):
         "counts that are wrong is withdrawn as a whole"
     )
 
+    counted_once: ClassVar[bool] = True
     unsplit: ClassVar[str] = (
         "counts, which neither a public file nor an export holds: publish an artifact"
     )

@@ -22,6 +22,7 @@ class NoisyCounts(Shape):
         "its counts are never revised, and noise hides in them whether a case was counted: a "
         "release with counts that are wrong is withdrawn as a whole"
     )
+    counted_once: ClassVar[bool] = True
     unsplit: ClassVar[str] = (
         "counts with noise, which neither a public file nor an export holds: read its tables"
     )

@@ -147,6 +147,8 @@ class Shape:
     """What sets the family of its series apart from that of its model."""
     uncorrectable: ClassVar[str] = ""
     """Why nobody can be taken out of a release; empty: somebody may."""
+    counted_once: ClassVar[bool] = False
+    """No second release of the same cases mends one: counts would tell them twice (R6, R7)."""
     unsplit: ClassVar[str] = ""
     """Why no release stands in a public file beside the warehouse; empty: it may."""
     beside_region: ClassVar[tuple[str, ...]] = ()

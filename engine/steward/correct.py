@@ -106,6 +106,7 @@ from srsql.version import __version__
 
 TOPIC = "release/correct"
 NEW_SERIES = "release the quarter in a new --series without them"
+COUNTED_ONCE = "withdraw what was published of it, and count its cases in no other series"
 WHOLE = "whole groups were taken out of the version before"
 REMAINDER = (
     "cases were taken out of the version before and the rest of their groups kept: the difference "
@@ -305,7 +306,8 @@ def _need_correctable(
     elif not why and MODELS[model].claimed_bounds.unit == "report":
         why = "reports of a case can be in several groups"
     if why:
-        raise ReleaseError(f"{quarter} by {model} cannot be corrected, {why}: {NEW_SERIES}")
+        advice = COUNTED_ONCE if any(shape.counted_once for shape in found) else NEW_SERIES
+        raise ReleaseError(f"{quarter} by {model} cannot be corrected, {why}: {advice}")
     unit = catalog_facts(warehouse, release_id).unit
     if keep_remainder and unit != "case":
         raise ReleaseError(

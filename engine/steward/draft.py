@@ -24,6 +24,7 @@ from srsql.engine.checks.registry import prove
 from srsql.engine.errors import ReleaseError
 from srsql.engine.lake.lake import need_periods
 from srsql.engine.release.exposure import Consent, look_at, need_consent
+from srsql.engine.release.features.own_thresholds import OWN_THETA
 from srsql.engine.release.ids import make_identity
 from srsql.engine.release.manifest import date_release, released_rows
 from srsql.engine.release.memory import exposed_release, remember_draft
@@ -84,7 +85,11 @@ def confirm(
         draft = taking_in(
             Release(warehouse, dataset, model_dataset, release_id, series.name, quarter, schema, k)
         )
-        if perturbed_positions(warehouse, release_id) or terms_without_rows(warehouse, release_id):
+        if (
+            OWN_THETA in manifest
+            or perturbed_positions(warehouse, release_id)
+            or terms_without_rows(warehouse, release_id)
+        ):
             told = released_terms(warehouse, release_id)
             one_row = told is not None and told.whole_rows
             make_identity(draft, series, reports_of(draft), one_row=one_row)

@@ -179,3 +179,32 @@ def test_a_forgery_is_found(forged: Path, name: str) -> None:
     rehash(forged, counts=True)
     found = {one.name for one in verify(forged).checks if one.faults}
     assert check in found
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"table_items": "drugname,pt,outc_cod"},
+        {"term_key": 0},
+        {"epsilon": "1/10000", "case_items": 20},
+    ],
+    ids=["a column without keys", "terms as spelled", "a margin of millions"],
+)
+def test_what_may_be_released_may_be_published(
+    db: Path, tmp_path: Path, more: dict[str, Any]
+) -> None:
+    """The budget of its cases is spent, so that nobody could make it anew."""
+    (tmp_path / "w.duckdb").write_bytes(db.read_bytes())
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.release.make(
+            Q1, **{**OPTIONS, "allow_linkable": True, **more}, series="other", max_linkable=1
+        )
+        engine.artifact.publish(Q1, tmp_path / "out", series="other", allow_linkable=True)
+    assert verify(tmp_path / "out").passed
+
+
+@pytest.mark.parametrize("scale", ["1e999999999", "1/0", "-1", "inf"])
+def test_a_scale_that_is_no_fraction_is_found_at_once(forged: Path, scale: str) -> None:
+    _table(NOISE, lambda rows: rows[0].update(scale=scale))(forged)
+    rehash(forged)
+    assert "no fractions" in str([check.faults for check in verify(forged).checks])

@@ -97,6 +97,27 @@ def test_the_same_holds_of_what_attacks_on_a_series_leave(engine: Engine, tmp_pa
     assert not broken(groups, terms_of(engine.con, schema), fractions, new)
 
 
+@pytest.mark.parametrize("model", ["ms", "ppms++"])
+def test_who_asked_once_need_not_ask_again(engine: Engine, tmp_path: Path, model: str) -> None:
+    """Reports of the later quarter are silent; of cases withheld in the first one, too."""
+    draw = random.Random(1)
+    first, second = reports(draw, range(1, 101)), reports(draw, range(1, 201), version=2)
+    engine.ingest([write_quarter(tmp_path, Q3, first), write_quarter(tmp_path, Q4, second)])
+    ask(engine, dict.fromkeys(range(1, 101, 5), "1/4"))
+    engine.con.execute("UPDATE raw_faers.demo SET lit_ref = '' WHERE quarter = ?", [Q4])
+    for quarter in (Q3, Q4):
+        engine.release(quarter, model=model, **OPTIONS)
+    groups = regions(engine.con, "release_2011q4").values()
+    own = dict.fromkeys(range(1, 101, 5), Fraction(1, 4))
+    assert own.keys() & set().union(*groups)
+    assert not broken(groups, terms_of(engine.con, "release_2011q4"), own)
+    ((total,),) = engine.sql(
+        "SELECT m.total FROM srsql.measure AS m WHERE m.measure = 'check_own_theta' "
+        "AND m.release_id = 2 AND m.scope = 'value of a region'"
+    )
+    assert total, "the check looked"
+
+
 def test_a_maker_that_forgets_them_is_found_by_the_rows_alone(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +179,55 @@ def test_neither_thresholds_nor_who_asked_are_published_and_verification_says_so
     assert any(
         "patients asked for of their own, in lit_ref" in text for text in verdict.cannot_show
     )
+
+
+@pytest.mark.parametrize("theta", ["1/2", "frequency"])
+def test_a_draft_of_them_is_confirmed_and_a_forgotten_patient_taken_out(
+    engine: Engine, tmp_path: Path, theta: str
+) -> None:
+    """What the policy gave is told of each version, and what patients lowered stays so."""
+    draw = random.Random(1)
+    engine.ingest([write_quarter(tmp_path, Q4, reports(draw, range(1, 121)))])
+    ask(engine, dict.fromkeys(range(1, 121, 9), "0.25"))
+    engine.release(Q4, model="ms", draft=True, **{**OPTIONS, "theta": theta})
+    engine.release.confirm(Q4)
+    before = catalogued(engine)
+    assert Fraction(1, 4) in before.values()
+    (case,) = rows(engine.con, "SELECT case_id FROM srsql.member LIMIT 1")
+    engine.steward.forget([case["case_id"]], reason="asked")
+    assert engine.release.correct(Q4).version == 2
+    assert catalogued(engine).items() <= before.items()
+    (told,) = rows(engine.con, "SELECT * FROM release_2011q4.manifest")
+    assert 0.25 not in {each["theta"] for each in told["thresholds"]}
+
+
+def test_a_draft_is_not_confirmed_once_its_patients_ask_for_more(
+    engine: Engine, tmp_path: Path
+) -> None:
+    engine.ingest([write_quarter(tmp_path, Q4, reports(random.Random(1), range(1, 121)))])
+    ask(engine, {1: "0.25"})
+    engine.release(Q4, model="ms", draft=True, **OPTIONS)
+    ask(engine, dict.fromkeys(range(1, 121), "1/10"))
+    with pytest.raises(CheckFailedError, match="check_own_theta"):
+        engine.release.confirm(Q4)
+
+
+@pytest.mark.parametrize("wrong", ["theta_num + 1", "theta_num - 1"])
+def test_another_threshold_than_the_policy_gave_is_found_of_lowered_values_too(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    engine.ingest([write_quarter(tmp_path, Q4, reports(random.Random(1), range(1, 121)))])
+    ask(engine, dict.fromkeys(range(1, 121, 9), "0.25"))
+
+    def lies(*given: Any) -> None:
+        lower_thresholds(*given)
+        engine.con.execute(
+            f"UPDATE temp.main.srsql_asked_theta SET theta_num = {wrong}, theta_den = 3"
+        )
+
+    monkeypatch.setattr("srsql.engine.release.stages.cases.lower_thresholds", lies)
+    with pytest.raises(CheckFailedError, match="check_asked"):
+        engine.release(Q4, model="ms", **OPTIONS)
 
 
 def test_a_text_that_is_no_threshold_is_refused_without_being_told(

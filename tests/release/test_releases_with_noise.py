@@ -161,6 +161,14 @@ def test_a_case_stands_in_exact_tables_or_in_tables_with_noise(engine: Engine) -
     engine.release.make(Q1, **exact, series="other", allow_linkable=True, max_linkable=1)
 
 
+@pytest.mark.parametrize("terms", ["tables", "noisy-tables"])
+def test_no_second_count_of_the_same_cases_is_advised(engine: Engine, terms: str) -> None:
+    engine.release.make(Q1, **{**OPTIONS, "terms": terms, "theta": "0.4"})
+    with pytest.raises(SrsqlError, match="count its cases in no other series") as refused:
+        engine.release.correct(Q1)
+    assert "new --series" not in str(refused.value)
+
+
 def test_noise_beside_exact_tables_of_the_same_cases_is_refused(engine: Engine) -> None:
     engine.release.make(Q1, **{**OPTIONS, "terms": "tables", "theta": "0.4"})
     text = r"are counted in the tables \(exact\) of 2011Q1 in series 'main'"

@@ -7,6 +7,7 @@ That noise was drawn so, no table shows: it is listed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -40,6 +41,8 @@ UNDRAWN = (
     "each: what cases hold is not published"
 )
 _DIGITS = 80
+_FRACTION = re.compile(r"[0-9]{1,25}(/0*[1-9][0-9]{0,24})?")
+"""As it is published: no exponent, which could take for ever to be read."""
 _ROUNDING = Decimal("1e-12")
 """Share by which a scale may be rounded where noise is drawn."""
 
@@ -64,11 +67,11 @@ def check_noise(
     tree = due_strata(claim.cuts)
     parents = {node[0] for node in tree.values()}
     leaves = {name for name in tree if name not in parents}
-    total = len(plan)
+    total, keyed = len(plan), _keyed(manifest)
     for name in (NOISY_UNITS, NOISY_ITEMS, NOISY_PAIRS):
         rows = rows_of(con, name)
         total += len(rows)
-        faults += [f"{name}: {text}" for text in _cell_faults(name, rows, claim, leaves)]
+        faults += [f"{name}: {text}" for text in _cell_faults(name, rows, claim, leaves, keyed)]
         least = thresholds.get(name)
         faults += [
             f"{name}: {row[-1]} is told of {row[:-1]}, below the threshold {least}"
@@ -96,11 +99,11 @@ def noise_faults(plan: Sequence[tuple[Any, ...]], claim: NoisyClaim) -> Iterator
     if [row[0] for row in plan] != sorted(due):
         yield f"{NOISE} does not have each table of counts, once"
         return
-    try:
-        numbers = [tuple(Fraction(str(row[at])) for at in (1, 2, 4)) for row in plan]
-    except (ValueError, ZeroDivisionError):
+    texts = [tuple(str(row[at]) for at in (1, 2, 4)) for row in plan]
+    if not all(_FRACTION.fullmatch(text) for each in texts for text in each):
         yield f"{NOISE} has no fractions as epsilon, delta and scale"
         return
+    numbers = [tuple(map(Fraction, each)) for each in texts]
     for at, (what, whole) in enumerate((("epsilon", claim.epsilon), ("delta", claim.delta))):
         if sum(each[at] for each in numbers) != Fraction(whole):
             yield f"the shares of {what} do not add up to {whole}"
@@ -142,14 +145,34 @@ def _threshold_faults(
 
 def _margin(step: Decimal) -> int:
     """The least m for which noise exceeds it, to either side, with a chance of 5 % at most."""
-    margin, outside = 0, 2 * step / (1 + step)
-    while outside > Decimal("0.05") and margin < 10**6:
-        margin, outside = margin + 1, outside * step
-    return margin
+
+    def is_rare(margin: int) -> bool:
+        return 2 * step ** (margin + 1) / (1 + step) <= Decimal("0.05")
+
+    low, high = -1, 1
+    while not is_rare(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_rare(middle) else (middle, high)
+    return high
+
+
+def _keyed(manifest: Manifest) -> frozenset[str]:
+    """The columns whose terms are told by their key, as far as that is known here: values that no
+    dataset declares as sensitive, such as outcomes, have no key."""
+    if not manifest.term_key or manifest.dataset not in builtin_names():
+        return frozenset()
+    dataset = load_dataset(manifest.dataset)
+    return frozenset(a.column for a in (*dataset.sensitive, *dataset.quasi_sensitive))
 
 
 def _cell_faults(
-    name: str, rows: Sequence[tuple[Any, ...]], claim: NoisyClaim, leaves: set[str]
+    name: str,
+    rows: Sequence[tuple[Any, ...]],
+    claim: NoisyClaim,
+    leaves: set[str],
+    keyed: frozenset[str],
 ) -> Iterator[str]:
     columns = [role for _, role in NOISY_TABLES[name].values()]
     keys = [tuple(map(str, row[:-1])) for row in rows]
@@ -166,8 +189,9 @@ def _cell_faults(
             len(of) == 2 and of not in claim.pairs
         ):
             yield f"{' x '.join(of)} is not counted"
-        for term in (v for v, role in zip(row, columns, strict=True) if role == "term"):
-            if key_of_term(term) != term:
+        terms = (v for v, role in zip(row, columns, strict=True) if role == "term")
+        for attribute, term in zip(of, terms, strict=True):
+            if (key_of_term(term) if attribute in keyed else term.strip() or None) != term:
                 yield f"{term!r} is no key of a term"
 
 

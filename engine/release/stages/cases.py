@@ -176,7 +176,7 @@ OWN_THRESHOLDS = Stage(
     "thresholds",
     "Values of patients with a threshold of their own have it at most.",
     lower,
-    reads="case_report case_term profile theta withheld",
+    reads="case case_term profile theta withheld",
     writes="asked_theta own_theta",
     applies=lambda request: request.own_theta is not None,
 )

@@ -62,7 +62,7 @@ def _asked(request: Request, dataset: Dataset) -> Asked:
         kind=theta.kind,
         theta=theta.default,
         listed=tuple(theta.values.items()),
-        spelled=bool(theta.called or request.own_theta),
+        spelled=bool(theta.called),
         alpha=getattr(model, "alpha", None),
         epsilon=getattr(model, "epsilon", None),
         calibration=getattr(model, "calibration", None),

@@ -45,7 +45,8 @@ SELECT count(*) FILTER (WHERE NOT f.kept) AS violating, count(*) AS total FROM f
 -- levels give $num / $den to what is not listed ($terms, $nums, $dens; of several the least), and
 -- where names on a level are listed as well ($spelled), any spelling may have less. By frequency
 -- no value has more than its place among the terms gives it: the most frequent tenth is not
--- bounded, the rarest has 1/5, the rest 2/5 (Lin 2016).
+-- bounded, the rarest has 1/5, the rest 2/5 (Lin 2016). Of a value that patients lowered it is what
+-- the policy gave, which is told; and what they left it is no more.
 WITH
 listed AS (
     SELECT
@@ -64,11 +65,15 @@ listed AS (
 ranked AS (
     SELECT
         t.term,
-        t.theta_num AS num,
-        t.theta_den AS den,
+        coalesce(a.theta_num, t.theta_num) AS num,
+        coalesce(a.theta_den, t.theta_den) AS den,
+        coalesce(
+            t.theta_num::HUGEINT * a.theta_den > a.theta_num::HUGEINT * t.theta_den, false
+        ) AS is_raised,
         row_number() OVER (ORDER BY t.cases DESC, t.term ASC) AS place,
         count(*) OVER () AS total
     FROM srsql.threshold AS t
+    LEFT JOIN srsql.asked_threshold AS a ON t.release_id = a.release_id AND t.term = a.term
     WHERE t.release_id = $release
 ),
 
@@ -76,6 +81,7 @@ due AS (
     SELECT
         r.num,
         r.den,
+        r.is_raised,
         CASE
             WHEN $kind <> 'frequency' THEN coalesce(l.num, $num)
             WHEN r.place <= r.total // 10 THEN 1
@@ -94,7 +100,8 @@ due AS (
 SELECT
     count(*) FILTER (
         WHERE
-        d.num::HUGEINT * d.due_den > d.due_num::HUGEINT * d.den
+        d.is_raised
+        OR d.num::HUGEINT * d.due_den > d.due_num::HUGEINT * d.den
         OR (
             $kind <> 'frequency' AND NOT $spelled
             AND d.num::HUGEINT * d.due_den <> d.due_num::HUGEINT * d.den

@@ -63,7 +63,7 @@ FROM srsql.threshold AS t
 WHERE t.release_id = $release;
 
 -- name: own_thresholds
--- Of released cases whose reports (report_text(report_id, text), trimmed) ask for a threshold of
+-- Of released cases whose reports (report_text(case_id, text), trimmed) ask for a threshold of
 -- their own: case_id (public), own, a double; NULL: a text that is no number.
 SELECT
     i.public_case AS case_id,
@@ -74,7 +74,7 @@ SELECT
         ELSE try_cast(r.text AS DOUBLE)
     END AS own
 FROM report_text AS r
-INNER JOIN temp.main.srsql_identity AS i ON r.report_id = i.report_id
+INNER JOIN temp.main.srsql_identity AS i ON r.case_id = i.case_id::VARCHAR
 WHERE r.text <> '';
 
 -- name: suppressed

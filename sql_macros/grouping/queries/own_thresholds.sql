@@ -1,9 +1,12 @@
--- Thresholds of patients of their own: temp.main.srsql_own_text(report_id, text) has what their
--- reports say (see engine/grouping/own_thresholds.py).
+-- Thresholds of patients of their own: temp.main.srsql_own_text(case_id, text) has what their
+-- reports say, of this period and of earlier ones (see engine/grouping/own_thresholds.py).
 
 -- name: unread
--- How many reports have a text that is no threshold.
-SELECT count(*) FROM temp.main.srsql_own_text AS o WHERE srsql.own_fraction(o.text) IS NULL;
+-- How many reports of the cases have a text that is no threshold.
+SELECT count(*)
+FROM temp.main.srsql_own_text AS o
+SEMI JOIN temp.main.srsql_case AS c ON o.case_id = c.case_id::VARCHAR
+WHERE srsql.own_fraction(o.text) IS NULL;
 
 -- name: fill
 -- The strictest threshold that reports of a case ask for.
@@ -11,7 +14,7 @@ CREATE OR REPLACE TEMP TABLE srsql_own_theta AS
 WITH asked AS (
     SELECT c.case_no, srsql.own_fraction(o.text) AS theta
     FROM temp.main.srsql_own_text AS o
-    INNER JOIN temp.main.srsql_case_report AS c ON o.report_id = c.report_id
+    INNER JOIN temp.main.srsql_case AS c ON o.case_id = c.case_id::VARCHAR
 )
 
 SELECT
