@@ -125,7 +125,7 @@ def audited(
     coming = awaited_cases(warehouse, visible, series)
     asked = replace(asked, union=True, leaving=True, next_cases=coming)
     found = audit(warehouse, visible, series, asked, progress)
-    counts = count_differences(warehouse, visible, series, asked.quarter)
+    counts = count_differences(warehouse, visible, series, asked.quarter, k=asked.k)
     folded = folded_terms(warehouse, visible, series, asked.quarter)
     return replace(found, folded=folded, counts=tuple(counts), safe=found.safe and not counts)
 

@@ -23,6 +23,7 @@ Stratum = tuple[str | None, ...]
 Key = tuple[str | None, ...]
 """A value for each column of items; None: any."""
 MOST_ROWS = 5_000_000
+MOST_DIGITS = 15
 
 
 class ForeignCounts:
@@ -76,26 +77,33 @@ def read_counts(path: Path, items: tuple[str, ...], error: type[SrsqlError]) -> 
     try:
         with open_text(path) as file:
             reader = csv.DictReader(file, strict=True)
-            columns = [name or "" for name in reader.fieldnames or ()]
+            columns = [(name or "").strip() for name in reader.fieldnames or ()]
+            reader.fieldnames = columns
             for name in (*items, CASES):
                 if columns.count(name) != 1:
                     raise error(
                         f"{path}: it needs one column {name!r} (it has: {', '.join(columns)})"
                     )
+            seen = [name.casefold() for name in columns]
+            if strange := [name for name in seen if not name or seen.count(name) > 1]:
+                raise error(f"{path}: two columns are {strange[0]!r}, or one has no name")
             strata = [name for name in columns if name not in (*items, CASES)]
+            spellings: dict[tuple[str, str], str] = {}
             for number, row in enumerate(reader, 2):
                 text = row[CASES]
-                if None in row or text is None or not text.strip().isascii():
+                if None in row or text is None:
                     raise error(f"{path}, row {number}: it has not as many fields as columns")
-                if not text.strip().isdigit():
+                digits = text.strip()
+                if not (digits.isascii() and digits.isdigit()) or len(digits) > MOST_DIGITS:
                     raise error(f"{path}, row {number}: {text[:20]!r} is no number of cases")
                 if number > MOST_ROWS:
                     raise error(f"{path}: more than {MOST_ROWS:,} counts")
                 key = tuple((row[name] or "").strip().casefold() or None for name in items)
-                where = tuple((row[name] or "").strip() or None for name in strata)
+                texts = [(name, (row[name] or "").strip()) for name in strata]
+                where = tuple(spellings.setdefault((n, t.casefold()), t) or None for n, t in texts)
                 if (key, where) in told:
                     raise error(f"{path}, row {number}: this count is there twice")
-                told[key, where] = int(text)
+                told[key, where] = int(digits)
     except (OSError, UnicodeDecodeError, csv.Error) as why:
         raise error(f"{path}: cannot be read: {why}") from None
     if not told:
