@@ -211,6 +211,38 @@ def test_regions_are_subtracted_from_a_band_that_no_stratum_is(
     assert engine.audit.run(series="far", k=3).safe
 
 
+def test_all_series_together_are_unsafe_where_their_counts_differ(
+    engine: Engine, tmp_path: Path
+) -> None:
+    imported(engine, tmp_path, [row(all_cases(engine) + 2)])
+    audit = engine.audit.run(all_series=True)
+    assert not audit.safe
+    assert audit.verdict.startswith("Unsafe: 1 differences of tables of counts")
+    assert [each.found for each in audit.counts] == [1]
+    assert engine.audit.run(all_series=True, k=2).safe
+    engine.close()
+    told = CliRunner().invoke(cli, ["audit", "--all-series", "--db", str(tmp_path / "w.duckdb")])
+    assert told.exit_code == 1, told.output
+    assert "tables of counts that differ by fewer than k" in told.output
+
+
+def test_a_threshold_of_no_column_is_said_to_be_judged_of_none(
+    engine: Engine, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "t.csv", [row(all_cases(engine) + 90)])
+    engine.audit.import_release(path, Q1, series="theirs", counts=["drug", "reaction"])
+    found = engine.audit.run(series="theirs", theta="0.4").cannot_show
+    assert any("no column was imported as sensitive" in text for text in found)
+    assert not any("give --theta" in text for text in found)
+
+
+@pytest.mark.parametrize("items", [("drug", "drug"), ("cases",), ()])
+def test_columns_of_items_are_some_each_once(tmp_path: Path, items: tuple[str, ...]) -> None:
+    path = write(tmp_path / "t.csv", [row(90)])
+    with pytest.raises(ImportReleaseError, match="name some, each once"):
+        read_counts(path, items, ImportReleaseError)
+
+
 def test_three_strata_of_another_table_are_added_up(engine: Engine, tmp_path: Path) -> None:
     """By sex, and of one sex by age."""
     n = all_cases(engine) + 200

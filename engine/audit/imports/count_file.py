@@ -42,6 +42,25 @@ class ForeignCounts:
             found[key][stratum] = cases
         return dict(found)
 
+    @cached_property
+    def added_up(self) -> dict[Key, dict[Stratum, int]]:
+        """That with cells that are not told, by what their parts by one column have together."""
+        return {key: self._added_up(cells) for key, cells in self.by_key.items()}
+
+    def _added_up(self, cells: Mapping[Stratum, int]) -> dict[Stratum, int]:
+        known = dict(cells)
+        for named in range(len(self.strata), 0, -1):
+            together: dict[tuple[int, Stratum], int] = defaultdict(int)
+            for stratum, cases in known.items():
+                at = [place for place, value in enumerate(stratum) if value is not None]
+                if len(at) == named:
+                    for place in at:
+                        together[place, (*stratum[:place], None, *stratum[place + 1 :])] += cases
+            for (_, wide), cases in together.items():
+                if wide not in cells:
+                    known[wide] = max(known.get(wide, 0), cases)
+        return known
+
     def words(self, key: Key, stratum: Stratum) -> str:
         """A cell in words."""
         named = [f"{n} {v!r}" for n, v in zip(self.items, key, strict=True) if v is not None]
@@ -49,12 +68,12 @@ class ForeignCounts:
         return f"{' and '.join(named) or 'all cases'} of {', '.join(where) or 'all strata'}"
 
     def parts(self, key: Key, stratum: Stratum) -> Iterator[dict[Stratum, int]]:
-        """The told cells that part a cell by one column: what each value of it has."""
+        """The cells that part a cell by one column: what each value of it has, told or added up."""
         for place, value in enumerate(stratum):
             if value is None:
                 found = {
                     other: cases
-                    for other, cases in self.by_key[key].items()
+                    for other, cases in self.added_up[key].items()
                     if other[place] is not None
                     and other[:place] + other[place + 1 :] == stratum[:place] + stratum[place + 1 :]
                 }
@@ -74,6 +93,10 @@ def read_counts(path: Path, items: tuple[str, ...], error: type[SrsqlError]) -> 
         SrsqlError: of the kind ``error``: the file is no such table.
     """
     told: dict[tuple[Key, Stratum], int] = {}
+    if CASES in items or not items or len(set(items)) < len(items):
+        raise error(
+            f"columns of items {', '.join(items) or 'none'}: name some, each once, and not {CASES}"
+        )
     try:
         with open_text(path) as file:
             reader = csv.DictReader(file, strict=True)
