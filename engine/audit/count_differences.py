@@ -136,8 +136,8 @@ def count_differences(
                     least = max(each.k for each in pair) if k is None else k
                     told += _differences(*pair, least)
                 if told:
-                    names = (loaded[each[0]][0].name for each in (one, other))
-                    found.append(CountDifference(one[1], *names, len(told), told[0]))
+                    first, second = (loaded[each[0]][0].name for each in (one, other))
+                    found.append(CountDifference(one[1], first, second, len(told), told[0]))
     return found
 
 
@@ -273,7 +273,8 @@ def _foreign(
         if len(named) < 3:
             free = next((each for each in several if place not in each.get(named, {})), None)
             if free is None:
-                several.append(free := defaultdict(dict))
+                free = defaultdict(dict)
+                several.append(free)
             free[named][place] = cases
     return several
 

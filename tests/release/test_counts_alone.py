@@ -400,6 +400,14 @@ def test_tables_of_another_dataset_of_the_same_files_need_a_yes(tmp_path: Path) 
         engine.ingest([cases])
         with pytest.raises(SrsqlError, match="40 cases of 2011Q1 are counted in the tables"):
             engine.release.make(Q1, **OPTIONS)
+        noisy = OPTIONS | {"model": "ms", "terms": "noisy-tables"}
+        with pytest.raises(SrsqlError, match=r"counted in the tables \(exact\) of 2011Q1"):
+            engine.release.make(Q1, **noisy)
+        engine.release.make(Q1, **noisy, allow_linkable=True)
+    with Engine(tmp_path / "w.duckdb", dataset="faers") as engine:
+        tables = OPTIONS | {"series": "again", "model": "ms", "terms": "tables"}
+        with pytest.raises(SrsqlError, match=r"are counted in the tables"):
+            engine.release.make(Q1, **tables)
 
 
 def test_signals_are_those_of_the_originals_of_counted_cases(released: Engine) -> None:
