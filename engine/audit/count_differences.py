@@ -321,11 +321,12 @@ def _differences(one: CountTable, other: CountTable, k: int) -> Iterator[str]:
 
 def _within(key: Key, whole: CountTable, parts: CountTable, k: int) -> Iterator[str]:
     """Counts of one table and what the other one tells of parts of them."""
+    known_sums = parts.sums[key]
+    places = [(p, dict(p)) for p in dict.fromkeys([*parts.cells[key], *known_sums])]
     for place, cases in whole.sums[key].items():
-        inside = {p: n for p, n in parts.cells[key].items() if p != place and _holds(place, p)}
-        known_sums = parts.sums[key]
-        known = dict(inside)
-        known |= {p: n for p, n in known_sums.items() if p != place and _holds(place, p)}
+        within = [p for p, asked in places if p != place and _holds(place, asked)]
+        inside = {p: parts.cells[key][p] for p in within if p in parts.cells[key]}
+        known = inside | {p: known_sums[p] for p in within if p in known_sums}
         sums = [(n, _place_words(p)) for p, n in known.items()]
         if not (parts.own and place in known_sums):
             sums += [(n, words) for words, n in _together(inside, disjoint=parts.own)]
@@ -366,9 +367,8 @@ def _apart(one: str | Ends, other: str | Ends) -> bool:
     return low[1] is not None and high[0] is not None and low[1] <= high[0]
 
 
-def _holds(wide: Place, narrow: Place) -> bool:
-    """Whether every case of one place is of the other one."""
-    asked = dict(narrow)
+def _holds(wide: Place, asked: Mapping[str, Asked]) -> bool:
+    """Whether every case of another place, by what that asks of columns, is of this one."""
     return all(column in asked and _meets(of, asked[column]) for column, of in wide)
 
 
