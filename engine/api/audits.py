@@ -109,7 +109,9 @@ def audited(
             raise AuditError(
                 "--all-series takes --quarter, --k and --dataset: leave the other options out"
             )
-        return audit_all_series(warehouse, dataset, asked.quarter, asked.k)
+        joined = audit_all_series(warehouse, dataset, asked.quarter, asked.k)
+        counts = count_differences(warehouse, dataset, quarter=asked.quarter, k=asked.k)
+        return replace(joined, counts=tuple(counts), safe=joined.safe and not counts)
     known = find_series(warehouse, dataset, series)
     if known is not None and known.family == IMPORTED_COUNTS:
         return _counts_audited(warehouse, dataset, series, asked, kept=kept)
@@ -125,7 +127,7 @@ def audited(
     coming = awaited_cases(warehouse, visible, series)
     asked = replace(asked, union=True, leaving=True, next_cases=coming)
     found = audit(warehouse, visible, series, asked, progress)
-    counts = count_differences(warehouse, visible, series, asked.quarter)
+    counts = count_differences(warehouse, visible, series, asked.quarter, k=asked.k)
     folded = folded_terms(warehouse, visible, series, asked.quarter)
     return replace(found, folded=folded, counts=tuple(counts), safe=found.safe and not counts)
 

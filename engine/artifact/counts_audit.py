@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
-from srsql.engine.artifact.verify.foreign_counts import judged_counts
+from srsql.engine.artifact.verify.foreign_counts import NO_THETA, judged_counts
 from srsql.engine.audit.count_differences import FOREIGN_K, CountDifference, count_differences
 from srsql.engine.audit.imports.import_counts import kept_counts
 from srsql.engine.errors import AuditError
@@ -21,9 +21,10 @@ from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
 DIFFERENCES = "differences"
+NO_SENSITIVE = "thresholds: no column was imported as sensitive (import-release --sensitive COLUMN)"
 CANNOT = (
     "tables of other periods: whether they count some of these cases again",
-    "strata that two tables call otherwise, and the joint use of more than two tables",
+    "strata and items that two tables call otherwise, and the joint use of more than two tables",
 )
 
 
@@ -119,6 +120,8 @@ def audit_counts(
             )
             for each in found
         ]  # fmt: skip
+        if theta is not None and not sensitive:
+            unjudged = [NO_SENSITIVE if text == NO_THETA else text for text in unjudged]
         cannot |= dict.fromkeys(text for text in unjudged if "rule R6" not in text)
     return CountsAudit(
         dataset.name,

@@ -17,14 +17,25 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
+
+from sqlglot import exp
 
 from srsql.engine.audit.imports.import_counts import kept_counts
 from srsql.engine.catalog.datasets import term_keys
-from srsql.engine.catalog.layout import CASE_COUNT, ITEM_COUNT, PAIR_COUNT, STRATUM, store_of
+from srsql.engine.catalog.layout import (
+    CASE_COUNT,
+    CASES,
+    ITEM_COUNT,
+    PAIR_COUNT,
+    REGION_COUNT,
+    STRATUM,
+    region_columns,
+    store_of,
+)
 from srsql.engine.measures import cell
-from srsql.engine.store.statements import STORE, dotted, query
+from srsql.engine.store.statements import STORE, column, dotted, query, table
 from srsql.engine.store.warehouse import Warehouse
 from srsql.schemas import Dataset
 
@@ -72,12 +83,14 @@ class CountTable:
     name: str
     """Series, in words."""
     k: int
-    disjoint: bool
-    """The told cells of a key are disjoint, and have all of its cases."""
+    own: bool
+    """Of ours: the told cells of a key are disjoint, and have all of its cases."""
     cells: Mapping[Key, Mapping[Place, int]]
     """What it tells."""
     sums: Mapping[Key, Mapping[Place, int]]
     """That with the sums of disjoint cells that a place consists of."""
+    regions: bool = False
+    """The places are regions, in the place of strata."""
 
 
 def count_differences(
@@ -87,6 +100,7 @@ def count_differences(
     quarter: str | None = None,
     release_id: int | None = None,
     k: int | None = None,
+    own_k: int | None = None,
 ) -> list[CountDifference]:
     """Pairs of tables of a period some counts of which differ by 1 to k - 1 cases.
 
@@ -97,6 +111,7 @@ def count_differences(
         quarter: the only one.
         release_id: one table of each pair is this release, be it out or not.
         k: cases that a difference has at least; None: the greater k of both tables.
+        own_k: that of this release, which tells it when it is out.
     """
     rows = warehouse.rows(
         query(TOPIC, "count_tables"),
@@ -110,28 +125,66 @@ def count_differences(
         wanted = [r for r in several if series in (None, r[2]) and release_id in (None, r[0])]
         if not wanted or len(several) < 2:
             continue
-        loaded = {row[0]: _load(warehouse, dataset, row) for row in several}
+        given = {release_id: own_k}
+        loaded = {row[0]: _load(warehouse, dataset, row, given.get(row[0])) for row in several}
         for one, other in combinations(several, 2):
             if one in wanted or other in wanted:
-                pair = loaded[one[0]], loaded[other[0]]
-                least = max(each.k for each in pair) if k is None else k
-                if told := list(_differences(*pair, least)):
-                    found.append(
-                        CountDifference(one[1], pair[0].name, pair[1].name, len(told), told[0])
-                    )
+                told = list[str]()
+                for pair in product(loaded[one[0]], loaded[other[0]]):
+                    if any(each.regions for each in pair) and all(each.own for each in pair):
+                        continue
+                    least = max(each.k for each in pair) if k is None else k
+                    told += _differences(*pair, least)
+                if told:
+                    first, second = (loaded[each[0]][0].name for each in (one, other))
+                    found.append(CountDifference(one[1], first, second, len(told), told[0]))
     return found
 
 
-def _load(warehouse: Warehouse, dataset: Dataset, row: Sequence[Any]) -> CountTable:
-    """A table by its row in the catalog, whose terms are compared by their keys of its version."""
+def _load(
+    warehouse: Warehouse, dataset: Dataset, row: Sequence[Any], own_k: int | None
+) -> list[CountTable]:
+    """A table by its row in the catalog, whose terms are compared by their keys of its version.
+
+    A foreign one is several where a count is told by several names; one of ours also is that of
+    its regions, which no rows of cases show.
+    """
     release_id, quarter, series, k, is_foreign, version = row
-    sums: Mapping[Key, Mapping[Place, int]]
-    if is_foreign:
-        cells = sums = _foreign(warehouse, dataset, release_id, version)
-    else:
-        cells, sums = _own(warehouse, release_id, version)
     name = f"series {series}, {'imported' if is_foreign else 'ours'} (release {release_id})"
-    return CountTable(release_id, quarter, name, k or FOREIGN_K, not is_foreign, cells, sums)
+    own = release_id, quarter, name, own_k or k or FOREIGN_K, not is_foreign
+    if is_foreign:
+        several = _foreign(warehouse, dataset, release_id, version)
+        return [CountTable(*own, each, each) for each in several]
+    found = [CountTable(*own, *_own(warehouse, release_id, version))]
+    if store_of(release_id, REGION_COUNT) in _stores(warehouse, release_id):
+        cells = {Key(): _regions(warehouse, dataset, release_id)}
+        found.append(CountTable(*own, cells, cells, regions=True))
+    return found
+
+
+def _stores(warehouse: Warehouse, release_id: int) -> set[str]:
+    named = {"store": STORE, "names": [store_of(release_id, REGION_COUNT)]}
+    return {name for (name,) in warehouse.rows(query("risk/linkability", "stores"), named)}
+
+
+def _regions(warehouse: Warehouse, dataset: Dataset, release_id: int) -> dict[Place, int]:
+    """The cells of regions, which are disjoint cells of no item."""
+    roots = dict(warehouse.rows(query(TOPIC, "root_labels"), {"dataset": dataset.name}))
+    names = [*region_columns(dataset), CASES]
+    store = table(STORE, store_of(release_id, REGION_COUNT), alias="t")
+    rows = exp.select(*[column(name, "t") for name in names]).from_(store).sql("duckdb")
+    found: dict[Place, int] = defaultdict(int)
+    for row in warehouse.rows(rows):
+        told, asked = dict(zip(names, row, strict=True)), list[tuple[str, Asked]]()
+        for qid in dataset.qid:
+            low, *high = (told[name] for name in qid.published)
+            if low is not None and high:
+                ends = _ends(low), _ends(Decimal(str(high[0])) + qid.granularity)
+                asked.append((qid.name.casefold(), ("in", frozenset({ends}))))
+            elif low is not None and low != roots.get(qid.name):
+                asked.append((qid.name.casefold(), ("in", frozenset({str(low).casefold()}))))
+        found[frozenset(asked)] += told[CASES]
+    return found
 
 
 def _own(
@@ -176,11 +229,11 @@ def _strata(rows: Sequence[tuple[Any, ...]]) -> tuple[dict[str, Place], dict[str
         without: dict[str, set[Any]] = defaultdict(set)
         for each in way:
             if each in cuts:
-                column, asked, inside = cuts[each]
+                name_of, asked, inside = cuts[each]
                 if inside:
-                    within[column] = asked
+                    within[name_of] = asked
                 else:
-                    without[column].add(asked)
+                    without[name_of].add(asked)
         places[name] = frozenset(
             [(column, ("in", frozenset({asked}))) for column, asked in within.items()]
             + [(c, ("out", frozenset(several))) for c, several in without.items()
@@ -201,20 +254,29 @@ def _ends(told: Any) -> Decimal | None:
 
 def _foreign(
     warehouse: Warehouse, dataset: Dataset, release_id: int, version: int
-) -> dict[Key, dict[Place, int]]:
-    """What an imported table tells of no item, one or two."""
+) -> list[dict[Key, dict[Place, int]]]:
+    """What an imported table tells of no item, one or two; what it tells by another spelling of a
+    term or stratum once more, in another table."""
     counts, _ = kept_counts(warehouse, release_id)
     of = dataset.signals
-    names = {"drug": of.drug, "reaction": of.reaction} if of else {}
+    names = {name.casefold(): name for each in dataset.tables for name in each.publish}
+    names |= {"drug": of.drug, "reaction": of.reaction} if of else {}
     attributes = [names.get(name.casefold(), name) for name in counts.items]
     terms = [text for key, _ in counts.told for text in key if text is not None]
     known = _keys(warehouse, terms, version)
-    cells: dict[Key, dict[Place, int]] = defaultdict(dict)
+    several: list[dict[Key, dict[Place, int]]] = [defaultdict(dict)]
     for (told, stratum), cases in counts.told.items():
-        named = [(a, known[t]) for a, t in zip(attributes, told, strict=True) if t is not None]
+        named = frozenset(
+            (a, known[t]) for a, t in zip(attributes, told, strict=True) if t is not None
+        )
+        place = _place(counts.strata, stratum)
         if len(named) < 3:
-            cells[frozenset(named)][_place(counts.strata, stratum)] = cases
-    return cells
+            free = next((each for each in several if place not in each.get(named, {})), None)
+            if free is None:
+                free = defaultdict(dict)
+                several.append(free)
+            free[named][place] = cases
+    return several
 
 
 def _place(columns: Sequence[str], stratum: Sequence[str | None]) -> Place:
@@ -259,31 +321,42 @@ def _differences(one: CountTable, other: CountTable, k: int) -> Iterator[str]:
 
 def _within(key: Key, whole: CountTable, parts: CountTable, k: int) -> Iterator[str]:
     """Counts of one table and what the other one tells of parts of them."""
+    known_sums = parts.sums[key]
+    places = [(p, dict(p)) for p in dict.fromkeys([*parts.cells[key], *known_sums])]
     for place, cases in whole.sums[key].items():
-        inside = {p: n for p, n in parts.cells[key].items() if p != place and _holds(place, p)}
-        known = dict(inside)
-        known |= {p: n for p, n in parts.sums[key].items() if p != place and _holds(place, p)}
+        within = [p for p, asked in places if p != place and _holds(place, asked)]
+        inside = {p: parts.cells[key][p] for p in within if p in parts.cells[key]}
+        known = inside | {p: known_sums[p] for p in within if p in known_sums}
         sums = [(n, _place_words(p)) for p, n in known.items()]
-        sums += [(n, words) for words, n in _together(inside, disjoint=parts.disjoint)]
+        if not (parts.own and place in known_sums):
+            sums += [(n, words) for words, n in _together(inside, disjoint=parts.own)]
         for number, words in sums:
             if 0 < cases - number < k:
                 yield f"{_words(key, place)}: {cases}, and {number} of {words}"
 
 
 def _together(inside: Mapping[Place, int], *, disjoint: bool) -> Iterator[tuple[str, int]]:
-    """Disjoint parts added up: all that are told, or those by the values of one column."""
+    """Disjoint parts added up: all that are told, or those by the values of one column, each of
+    which is told or, in its turn, added up."""
     if disjoint and len(inside) > 1:
         yield "its parts", sum(inside.values())
     if disjoint:
         return
-    by_column: dict[tuple[str, Place], dict[Any, int]] = defaultdict(dict)
-    for place, cases in inside.items():
-        for column, asked in place:
-            (value,) = asked[1]
-            by_column[column, place - {(column, asked)}][value] = cases
-    for (column, _), values in by_column.items():
-        if len(values) > 1 and all(_apart(a, b) for a, b in combinations(values, 2)):
-            yield f"its parts by {column}", sum(values.values())
+    known = dict(inside)
+    for columns in range(max(map(len, inside), default=0), 0, -1):
+        by_column: dict[tuple[str, Place], dict[Any, int]] = defaultdict(dict)
+        for place, cases in known.items():
+            if len(place) == columns:
+                for name, asked in place:
+                    (value,) = asked[1]
+                    by_column[name, place - {(name, asked)}][value] = cases
+        for (name, rest), values in by_column.items():
+            if all(_apart(a, b) for a, b in combinations(values, 2)):
+                together = sum(values.values())
+                if len(values) > 1:
+                    yield f"its parts by {name}", together
+                if rest not in inside:
+                    known[rest] = max(known.get(rest, 0), together)
 
 
 def _apart(one: str | Ends, other: str | Ends) -> bool:
@@ -294,9 +367,8 @@ def _apart(one: str | Ends, other: str | Ends) -> bool:
     return low[1] is not None and high[0] is not None and low[1] <= high[0]
 
 
-def _holds(wide: Place, narrow: Place) -> bool:
-    """Whether every case of one place is of the other one."""
-    asked = dict(narrow)
+def _holds(wide: Place, asked: Mapping[str, Asked]) -> bool:
+    """Whether every case of another place, by what that asks of columns, is of this one."""
     return all(column in asked and _meets(of, asked[column]) for column, of in wide)
 
 
@@ -324,9 +396,9 @@ def _words(key: Key, place: Place) -> str:
 
 def _place_words(place: Place) -> str:
     told = []
-    for column, (how, values) in sorted(place, key=str):
+    for name, (how, values) in sorted(place, key=str):
         texts = sorted(v if isinstance(v, str) else _range_words(v) for v in values)
-        told.append(f"{column} {'not ' if how == 'out' else ''}{' nor '.join(texts)}")
+        told.append(f"{name} {'not ' if how == 'out' else ''}{' nor '.join(texts)}")
     return ", ".join(told) or "all strata"
 
 

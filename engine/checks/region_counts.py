@@ -55,7 +55,8 @@ def check_region_counts(evidence: Evidence) -> list[Measure]:
     told = evidence.asked.k if evidence.asked else None
     names = [literal(f"temp.main.{each}") for each in (SHOWN, PLACED)]
     rows = evidence.ask(NAME, *names, max(told or 0, release.k))
-    return rows + _inside(evidence)
+    counted = any(total for *_, total, _, _, _ in rows)
+    return rows + (_inside(evidence) if counted else [])  # of nobody there is no original
 
 
 def _inside(evidence: Evidence) -> list[Measure]:

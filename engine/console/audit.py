@@ -103,6 +103,8 @@ def parts_of(audit: Audit | SeriesAudit | CountsAudit, *, kept: bool = False) ->
 
 def joined_parts(audit: SeriesAudit) -> Parts:
     """The releases of each quarter as they were joined, and the verdict."""
+    from srsql.engine.audit.count_differences import CountDifference
+
     yield audit.verdict
     yield Table("all series joined", JOINED_COLUMNS, joined_rows(audit))
     if not audit.releases:
@@ -115,6 +117,9 @@ def joined_parts(audit: SeriesAudit) -> Parts:
                 f"{row.cases:,} cases are left with fewer than {row.k} candidates by whoever also "
                 f"has {', '.join(row.joined)}"
             )
+    if audit.counts:
+        yield result_table("tables of counts that differ by fewer than k", CountDifference,
+                           audit.counts)  # fmt: skip
     if audit.left_out:
         yield f"without rows of cases, left out: series {', '.join(audit.left_out)}"
     yield f"all series of {audit.dataset}: " + ("safe" if audit.safe else "NOT safe")

@@ -292,9 +292,12 @@ def need_groups(
     if not released and not may_be_empty:
         reasons = warehouse.rows(query(TOPIC, "reasons"))
         why = ", ".join(f"{reason} {count:,}" for reason, count in reasons if count)
+        advice = "lower k, raise theta or keep missing values"
+        if {reason for reason, count in reasons if count} == {"counted_before"}:
+            advice = f"{quarter}:{quarter} as --quarter makes an empty release"
         raise NothingToReleaseError(
             f"nothing of {quarter} can be released with groups of {k}: every case is "
-            f"withheld ({why or 'it has none'}); lower k, raise theta or keep missing values"
+            f"withheld ({why or 'it has none'}); {advice}"
         )
     if unplaced and leftovers == "error":
         raise NoGroupError(

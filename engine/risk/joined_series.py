@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from sqlglot import exp
 
+from srsql.engine.audit.count_differences import CountDifference
 from srsql.engine.catalog.layout import in_units, store_of
 from srsql.engine.catalog.releases import as_released, countable_scopes, perturbed_positions
 from srsql.engine.errors import AuditError
@@ -57,20 +58,27 @@ class JoinedRow:
 class SeriesAudit(Framed):
     """All series of a dataset, as one attacker has them."""
 
-    _tables: ClassVar[tuple[str, ...]] = ("releases",)
+    _tables: ClassVar[tuple[str, ...]] = ("releases", "counts")
 
     dataset: str
     safe: bool
-    """No case is left with fewer than k candidates."""
+    """No case is left with fewer than k candidates, and no tables of counts differ by fewer."""
     releases: list[JoinedRow]
     """Of the quarters that several releases hold, in order; one at each scope."""
     left_out: tuple[str, ...]
     """Series with releases that cannot be joined: somebody else's, rows that are no case's, cases
     with reports in several regions."""
+    counts: tuple[CountDifference, ...] = ()
+    """Pairs of tables of counts that are subtracted from each other."""
 
     @property
     def verdict(self) -> str:
         """Whether the series are safe together and by which figures, in one sentence."""
+        if self.counts and not any(row.few for row in self.releases):
+            return (
+                f"Unsafe: {sum(each.found for each in self.counts):,} differences of tables of "
+                "counts of one period, which are of fewer than k cases."
+            )
         if not self.releases:
             return "Nothing was judged: no quarter is held by two releases with rows of cases."
         quarters = {row.quarter for row in self.releases}

@@ -56,6 +56,21 @@ def failed(found: Verified) -> set[str]:
     return {check.name for check in found.checks if check.faults}
 
 
+def test_parts_by_one_column_within_another_are_added_up(tmp_path: Path) -> None:
+    """Men are told by age alone."""
+    head = {"drug": "", "reaction": "", "sex": "", "age": ""}
+    rows = [
+        head | {"cases": 500}, head | {"sex": "F", "cases": 248},
+        head | {"sex": "M", "age": "0-17", "cases": 100},
+        head | {"sex": "M", "age": "18+", "cases": 150},
+    ]  # fmt: skip
+    found = judged(tmp_path, rows)
+    assert failed(found) == {"told counts"}
+    assert "2 of it are in no part" in found.checks[0].faults[0]
+    rows[0]["cases"] = 498
+    assert judged(tmp_path, rows).passed
+
+
 def test_a_sound_table_passes_and_says_what_it_cannot_show(tmp_path: Path) -> None:
     found = judged(tmp_path, sound())
     assert found.passed

@@ -15,7 +15,9 @@ from support.amount import IN_FULL
 
 from srsql.cli import cli
 from srsql.engine.api.engine import Engine
-from srsql.engine.errors import SrsqlError
+from srsql.engine.artifact.verify.foreign_counts import verify_foreign_counts
+from srsql.engine.audit.imports.count_file import read_counts
+from srsql.engine.errors import ImportReleaseError, SrsqlError
 from srsql.engine.extras.synth import quarter_range, synthesize
 
 pytestmark = pytest.mark.slow
@@ -125,7 +127,7 @@ def test_a_table_that_differs_by_two_cases_from_ours_is_told_by_both_audits(
         assert f"drugname {drug}" in found.example
         assert str(cases) in found.example
         assert str(cases + 2) in found.example
-    assert "differences" in engine.audit.run(series="main").verdict
+    assert "Unsafe: 1 difference of" in engine.audit.run(series="main").verdict
 
 
 def test_what_ours_has_within_a_foreign_count_is_subtracted_from_it(
@@ -173,6 +175,135 @@ def test_two_tables_of_ours_of_the_same_cases_are_subtracted_from_each_other(
     assert isinstance(engine.audit.run(series="other").counts, tuple)
 
 
+def test_a_release_asks_for_a_yes_where_the_audit_will_find_fault(
+    base: Path, tmp_path: Path
+) -> None:
+    """By the greater k of both tables: that of a foreign one, which tells none, is 5."""
+    synthesize(tmp_path / "raw", quarter_range(Q1, Q1), cases=500, seed=5)
+    with Engine(base, read_only=True) as known:
+        n = all_cases(known)
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest(sorted((tmp_path / "raw").iterdir()))
+        imported(engine, tmp_path, [row(n + 4)])
+        with pytest.raises(SrsqlError, match=r"^1 counts of 2011Q1 differ"):
+            engine.release.make(Q1, **OPTIONS)
+        engine.release.make(Q1, **OPTIONS, allow_linkable=True)
+        assert [each.found for each in engine.audit.run().counts] == [1]
+        assert not engine.audit.run(k=3).counts
+        assert engine.audit.run(k=7).counts
+
+
+def test_regions_are_subtracted_from_a_band_that_no_stratum_is(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """Whoever lies in the band and in none of the regions within it lies in one that straddles."""
+    within = engine.sql(
+        "SELECT sum(cases) FROM release_2011q1.region_count "
+        "WHERE sex = 'F' AND age_low >= 30 AND age_high <= 39"
+    )
+    cases = int(within[0][0])
+    many = all_cases(engine) + 200
+    imported(engine, tmp_path, [row(many), row(cases + 2, sex="F", age="30-39")])
+    audit = engine.audit.run(series="theirs", k=3)
+    assert [each.found for each in audit.differences] == [1]
+    assert f"{cases + 2}, and {cases} of its parts" in audit.differences[0].example
+    imported(engine, tmp_path, [row(many), row(cases + 9, sex="F", age="30-39")], "far")
+    assert engine.audit.run(series="far", k=3).safe
+
+
+def test_all_series_together_are_unsafe_where_their_counts_differ(
+    engine: Engine, tmp_path: Path
+) -> None:
+    imported(engine, tmp_path, [row(all_cases(engine) + 2)])
+    audit = engine.audit.run(all_series=True)
+    assert not audit.safe
+    assert audit.verdict.startswith("Unsafe: 1 differences of tables of counts")
+    assert [each.found for each in audit.counts] == [1]
+    assert engine.audit.run(all_series=True, k=2).safe
+    engine.close()
+    told = CliRunner().invoke(cli, ["audit", "--all-series", "--db", str(tmp_path / "w.duckdb")])
+    assert told.exit_code == 1, told.output
+    assert "tables of counts that differ by fewer than k" in told.output
+
+
+def test_a_threshold_of_no_column_is_said_to_be_judged_of_none(
+    engine: Engine, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "t.csv", [row(all_cases(engine) + 90)])
+    engine.audit.import_release(path, Q1, series="theirs", counts=["drug", "reaction"])
+    found = engine.audit.run(series="theirs", theta="0.4").cannot_show
+    assert any("no column was imported as sensitive" in text for text in found)
+    assert not any("give --theta" in text for text in found)
+
+
+@pytest.mark.parametrize("items", [("drug", "drug"), ("cases",), ()])
+def test_columns_of_items_are_some_each_once(tmp_path: Path, items: tuple[str, ...]) -> None:
+    path = write(tmp_path / "t.csv", [row(90)])
+    with pytest.raises(ImportReleaseError, match="name some, each once"):
+        read_counts(path, items, ImportReleaseError)
+
+
+def test_three_strata_of_another_table_are_added_up(engine: Engine, tmp_path: Path) -> None:
+    """By sex, and of one sex by age."""
+    n = all_cases(engine) + 200
+    parts = [row(n - 300, sex="F"), row(200, sex="M", age="0-17"), row(98, sex="M", age="18+")]
+    imported(engine, tmp_path, [row(n)])
+    imported(engine, tmp_path, parts, "parts")
+    audit = engine.audit.run(series="theirs")
+    assert [each.found for each in audit.differences] == [1]
+    assert f"{n}, and {n - 2} of its parts by sex" in audit.differences[0].example
+
+
+@pytest.mark.parametrize("name", ["PT", "pt", " Reaction"])
+def test_a_column_of_items_is_known_in_any_case(engine: Engine, tmp_path: Path, name: str) -> None:
+    term, cases = item_of(engine, "pt")
+    text = f"{name},cases\n,{all_cases(engine) + 90}\n{term},{cases + 2}\n"
+    (tmp_path / "t.csv").write_text(text)
+    engine.audit.import_release(
+        tmp_path / "t.csv", Q1, series="theirs", counts=[name.strip()], sensitive=[name.strip()]
+    )
+    assert f"pt {term}" in engine.audit.run(series="theirs", k=3).differences[0].example
+
+
+def test_a_term_that_is_told_by_two_spellings_is_compared_by_both(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """The one told last is far from ours, the other one is not."""
+    term, cases = item_of(engine, "pt")
+    many = row(all_cases(engine) + 90)
+    for number, (one, other) in enumerate([(cases + 2, 8 * cases), (8 * cases, cases + 2)]):
+        rows = [many, row(one, reaction=term), row(other, reaction=f"{term}.")]
+        imported(engine, tmp_path, rows, f"s{number}")
+        audit = engine.audit.run(series=f"s{number}", k=3)
+        assert f"{cases} and {cases + 2}" in audit.differences[0].example
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("drug,cases\n,99999999999999999999\n", "is no number of cases"),
+        (f"drug,cases\n,{'9' * 5000}\n", "is no number of cases"),
+        ("drug,cases\n,5.0\n", "is no number of cases"),
+        ("drug,cases\n,²\n", "is no number of cases"),
+        ("drug,sex,sex,cases\n,F,,50\n", "two columns are 'sex'"),
+        ("drug,sex,Sex ,cases\n,F,,50\n", "two columns are 'sex'"),
+        (",drug,cases\n0,,50\n1,x,3\n", "or one has no name"),
+        ("drug,sex,cases\n,F,50\n,f,48\n", "this count is there twice"),
+    ],
+)
+def test_a_file_that_says_a_thing_in_two_ways_is_refused(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    for call in (
+        lambda: read_counts(tmp_path / "t.csv", ("drug",), ImportReleaseError),
+        lambda: verify_foreign_counts(tmp_path / "t.csv", 5, {}, ["drug"]),
+    ):
+        with pytest.raises(SrsqlError, match=words) as refused:
+            call()
+        assert "\n" not in str(refused.value)
+
+
 def told(population: Mapping[Any, int], places: Sequence[Place]) -> dict[Place, int]:
     return {p: sum(population.get(atom, 0) for atom in atoms(p)) for p in places}
 
@@ -205,6 +336,7 @@ def test_differences_of_two_random_tables_are_those_of_sets_of_cases(
     }  # fmt: skip
     tables = [told(population, places_of(luck)) for _ in range(2)]
     due = list(small_differences(*tables, k=5))
+    any_at_all = due or any(small_differences(*tables, k=5, alike=False))
     engine = _shared(base, tmp_path_factory)
     names = [f"one{seed}", f"two{seed}"]
     label = f"{2100 + seed}Q1"
@@ -213,7 +345,7 @@ def test_differences_of_two_random_tables_are_those_of_sets_of_cases(
         path = write(folder / f"{name}.csv", as_rows(cells))
         engine.audit.import_release(path, label, series=name, **COUNTS)
     found = engine.audit.run(series=names[0]).differences
-    assert bool(found) == bool(due), (tables, due)
+    assert bool(due) <= bool(found) <= bool(any_at_all), (tables, due)
     if found:
         assert found[0].quarter == label
 

@@ -21,14 +21,14 @@ def atoms(place: Place) -> frozenset[Atom]:
 
 
 def small_differences(
-    one: Mapping[Place, int], other: Mapping[Place, int], k: int
+    one: Mapping[Place, int], other: Mapping[Place, int], k: int, *, alike: bool = True
 ) -> Iterator[tuple[Place, tuple[Place, ...], int]]:
     """Each place of a table, disjoint places of the other one within it that differ in one column
-    alone, and the 1 to k - 1 cases of the difference."""
+    alone (or not alike: any disjoint ones), and the 1 to k - 1 cases of the difference."""
     for whole, parts in ((one, other), (other, one)):
         for place, cases in whole.items():
             inside = [p for p in parts if atoms(p) <= atoms(place)]
-            for several in _alike(inside):
+            for several in _alike(inside) if alike else _disjoint(inside):
                 rest = cases - sum(parts[p] for p in several)
                 same = frozenset(chain(*map(atoms, several))) == atoms(place)
                 if 0 < (abs(rest) if same and len(several) == 1 else rest) < k:
@@ -47,3 +47,10 @@ def _alike(places: list[Place]) -> Iterator[tuple[Place, ...]]:
             apart = all(not atoms(a) & atoms(b) for a, b in combinations(group, 2))
             if len(group) > 1 and apart:
                 yield tuple(group)
+
+
+def _disjoint(places: list[Place], chosen: tuple[Place, ...] = ()) -> Iterator[tuple[Place, ...]]:
+    for number, place in enumerate(places):
+        if not any(atoms(place) & atoms(each) for each in chosen):
+            yield (*chosen, place)
+            yield from _disjoint(places[number + 1 :], (*chosen, place))

@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
 from oracles.count_tables import Item, Rules, Tree, Unit, tell
 from support.amount import IN_FULL
 from support.count_tables import without_empty
+from support.quarters import crowd, next_version, write_quarter
 from support.released import content, rows
 
+from srsql import schemas, verify
 from srsql.engine.api.engine import Engine
 from srsql.engine.catalog.releases import Release
 from srsql.engine.errors import CheckFailedError, SrsqlError
@@ -365,6 +368,46 @@ def test_a_forgotten_case_leaves_the_counts_as_they_are(released: Engine, tmp_pa
     assert any("cannot be published any more" in each.line for each in receipt.stale)
     with pytest.raises(SrsqlError, match="withdraw what was published of it"):
         released.artifact.publish(Q1, tmp_path / "out")
+
+
+def test_a_quarter_of_counted_cases_alone_is_an_empty_release_of_a_range(tmp_path: Path) -> None:
+    """Nobody is counted, so no original is looked for."""
+    cases = crowd(40, terms=4)
+    again = [next_version(each) for each in cases[:20]]
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([write_quarter(tmp_path, Q1, cases), write_quarter(tmp_path, Q2, again)])
+        engine.release.make(Q1, **OPTIONS)
+        with pytest.raises(SrsqlError, match=r"counted_before 20\); 2011Q2:2011Q2 as --quarter"):
+            engine.release.make(Q2)
+        engine.release.make_range(f"{Q2}:{Q2}")
+        assert engine.sql(f"SELECT count(*) FROM {schema(Q2)}.region_count") == [(0,)]
+        engine.artifact.publish(Q2, tmp_path / "out", format="csv")
+        assert verify(tmp_path / "out").passed
+
+
+def test_tables_of_another_dataset_of_the_same_files_need_a_yes(tmp_path: Path) -> None:
+    """Whatever it calls itself, its cases are the same."""
+    cases = write_quarter(tmp_path, Q1, crowd(40, terms=4))
+    with Engine(tmp_path / "w.duckdb") as engine:
+        engine.ingest([cases])
+        engine.release.make(Q1, **OPTIONS)
+    shipped = Path(schemas.__file__).parent
+    copytree(shipped / "hierarchies", tmp_path / "hierarchies")
+    other = tmp_path / "other.toml"
+    told = (shipped / "faers.toml").read_text(encoding="utf-8")
+    other.write_text(told.replace('name = "faers"', 'name = "other"', 1), encoding="utf-8")
+    with Engine(tmp_path / "w.duckdb", dataset=str(other)) as engine:
+        engine.ingest([cases])
+        with pytest.raises(SrsqlError, match="40 cases of 2011Q1 are counted in the tables"):
+            engine.release.make(Q1, **OPTIONS)
+        noisy = OPTIONS | {"model": "ms", "terms": "noisy-tables"}
+        with pytest.raises(SrsqlError, match=r"counted in the tables \(exact\) of 2011Q1"):
+            engine.release.make(Q1, **noisy)
+        engine.release.make(Q1, **noisy, allow_linkable=True)
+    with Engine(tmp_path / "w.duckdb", dataset="faers") as engine:
+        tables = OPTIONS | {"series": "again", "model": "ms", "terms": "tables"}
+        with pytest.raises(SrsqlError, match=r"are counted in the tables"):
+            engine.release.make(Q1, **tables)
 
 
 def test_signals_are_those_of_the_originals_of_counted_cases(released: Engine) -> None:

@@ -24,6 +24,7 @@ CANNOT = (
     "why a count is missing: whoever knows the rule by which counts are left out may conclude more",
     "the joint use of counts of more than two items",
 )
+NO_THETA = "thresholds: give --theta"
 NOT_ASKED = "{count:,} counts of items or pairs of which the whole is not told: their shares"
 NO_JOINT = (
     "{count:,} of {total:,} pairs of items that share a third, for want of their joint count: the "
@@ -77,7 +78,7 @@ def judged_counts(
     ]
     cannot = list(CANNOT)
     if not theta:
-        cannot.append("thresholds: give --theta")
+        cannot.append(NO_THETA)
     if unasked:
         cannot.append(NOT_ASKED.format(count=unasked))
     if open_bridges:

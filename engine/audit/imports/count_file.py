@@ -23,6 +23,7 @@ Stratum = tuple[str | None, ...]
 Key = tuple[str | None, ...]
 """A value for each column of items; None: any."""
 MOST_ROWS = 5_000_000
+MOST_DIGITS = 15
 
 
 class ForeignCounts:
@@ -41,6 +42,25 @@ class ForeignCounts:
             found[key][stratum] = cases
         return dict(found)
 
+    @cached_property
+    def added_up(self) -> dict[Key, dict[Stratum, int]]:
+        """That with cells that are not told, by what their parts by one column have together."""
+        return {key: self._added_up(cells) for key, cells in self.by_key.items()}
+
+    def _added_up(self, cells: Mapping[Stratum, int]) -> dict[Stratum, int]:
+        known = dict(cells)
+        for named in range(len(self.strata), 0, -1):
+            together: dict[tuple[int, Stratum], int] = defaultdict(int)
+            for stratum, cases in known.items():
+                at = [place for place, value in enumerate(stratum) if value is not None]
+                if len(at) == named:
+                    for place in at:
+                        together[place, (*stratum[:place], None, *stratum[place + 1 :])] += cases
+            for (_, wide), cases in together.items():
+                if wide not in cells:
+                    known[wide] = max(known.get(wide, 0), cases)
+        return known
+
     def words(self, key: Key, stratum: Stratum) -> str:
         """A cell in words."""
         named = [f"{n} {v!r}" for n, v in zip(self.items, key, strict=True) if v is not None]
@@ -48,12 +68,12 @@ class ForeignCounts:
         return f"{' and '.join(named) or 'all cases'} of {', '.join(where) or 'all strata'}"
 
     def parts(self, key: Key, stratum: Stratum) -> Iterator[dict[Stratum, int]]:
-        """The told cells that part a cell by one column: what each value of it has."""
+        """The cells that part a cell by one column: what each value of it has, told or added up."""
         for place, value in enumerate(stratum):
             if value is None:
                 found = {
                     other: cases
-                    for other, cases in self.by_key[key].items()
+                    for other, cases in self.added_up[key].items()
                     if other[place] is not None
                     and other[:place] + other[place + 1 :] == stratum[:place] + stratum[place + 1 :]
                 }
@@ -73,29 +93,40 @@ def read_counts(path: Path, items: tuple[str, ...], error: type[SrsqlError]) -> 
         SrsqlError: of the kind ``error``: the file is no such table.
     """
     told: dict[tuple[Key, Stratum], int] = {}
+    if CASES in items or not items or len(set(items)) < len(items):
+        raise error(
+            f"columns of items {', '.join(items) or 'none'}: name some, each once, and not {CASES}"
+        )
     try:
         with open_text(path) as file:
             reader = csv.DictReader(file, strict=True)
-            columns = [name or "" for name in reader.fieldnames or ()]
+            columns = [(name or "").strip() for name in reader.fieldnames or ()]
+            reader.fieldnames = columns
             for name in (*items, CASES):
                 if columns.count(name) != 1:
                     raise error(
                         f"{path}: it needs one column {name!r} (it has: {', '.join(columns)})"
                     )
+            seen = [name.casefold() for name in columns]
+            if strange := [name for name in seen if not name or seen.count(name) > 1]:
+                raise error(f"{path}: two columns are {strange[0]!r}, or one has no name")
             strata = [name for name in columns if name not in (*items, CASES)]
+            spellings: dict[tuple[str, str], str] = {}
             for number, row in enumerate(reader, 2):
                 text = row[CASES]
-                if None in row or text is None or not text.strip().isascii():
+                if None in row or text is None:
                     raise error(f"{path}, row {number}: it has not as many fields as columns")
-                if not text.strip().isdigit():
+                digits = text.strip()
+                if not (digits.isascii() and digits.isdigit()) or len(digits) > MOST_DIGITS:
                     raise error(f"{path}, row {number}: {text[:20]!r} is no number of cases")
                 if number > MOST_ROWS:
                     raise error(f"{path}: more than {MOST_ROWS:,} counts")
                 key = tuple((row[name] or "").strip().casefold() or None for name in items)
-                where = tuple((row[name] or "").strip() or None for name in strata)
+                texts = [(name, (row[name] or "").strip()) for name in strata]
+                where = tuple(spellings.setdefault((n, t.casefold()), t) or None for n, t in texts)
                 if (key, where) in told:
                     raise error(f"{path}, row {number}: this count is there twice")
-                told[key, where] = int(text)
+                told[key, where] = int(digits)
     except (OSError, UnicodeDecodeError, csv.Error) as why:
         raise error(f"{path}: cannot be read: {why}") from None
     if not told:

@@ -42,7 +42,7 @@ def need_new_units(request: Request, made: Made) -> Tables:
         current.visible_dataset,
         quarter=current.quarter,
         release_id=current.release_id,
-        k=request.tables.k if request.tables else None,
+        own_k=request.tables.k if request.tables else None,
     )
     if differ and not request.allow_linkable:
         first = differ[0]

@@ -201,3 +201,9 @@ WHERE
     AND r.series = $series
     AND ($quarter IS NULL OR r.quarter = $quarter)
 ORDER BY r.quarter, r.release_id;
+
+-- name: root_labels
+-- attribute, label of the root of its hierarchy.
+SELECT n.attribute, n.node
+FROM srsql.node AS n
+WHERE n.dataset = $dataset AND n.parent IS NULL;

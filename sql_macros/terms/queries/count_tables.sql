@@ -59,12 +59,30 @@ WHERE NOT r.is_new;
 
 -- name: counted_elsewhere
 -- Releases that are or were out and whose tables count some of the cases that $release_id counts,
--- other than this: quarter, series, cases.
+-- other than this: quarter, series, cases. Those of another dataset count that has some file of
+-- this one.
 WITH
+files AS (
+    SELECT i.dataset, f.sha256
+    FROM srsql.ingestion AS i
+    INNER JOIN srsql.ingested_file AS f ON i.ingestion_id = f.ingestion_id
+    WHERE f.records > 0
+),
+
+alike AS (
+    SELECT o.dataset FROM srsql.release AS o WHERE o.release_id = $release_id
+    UNION
+    SELECT t.dataset
+    FROM srsql.release AS o
+    INNER JOIN files AS f ON o.dataset = f.dataset
+    INNER JOIN files AS t ON f.sha256 = t.sha256
+    WHERE o.release_id = $release_id
+),
+
 tabled AS (
     SELECT r.release_id, r.quarter, r.series
     FROM srsql.release AS r
-    INNER JOIN srsql.release AS o ON r.dataset = o.dataset AND o.release_id = $release_id
+    SEMI JOIN alike AS a ON r.dataset = a.dataset
     WHERE
         r.release_id <> $release_id
         AND r.status <> 'draft'

@@ -65,10 +65,29 @@ ORDER BY u.unit, t.counts;
 
 -- name: counted_exactly
 -- Releases that are or were out and whose exact tables count some of the cases that the tables with
--- noise of $release_id count: quarter, series, cases.
+-- noise of $release_id count: quarter, series, cases. Of its dataset, or of one that has some file
+-- of it.
+WITH
+files AS (
+    SELECT i.dataset, f.sha256
+    FROM srsql.ingestion AS i
+    INNER JOIN srsql.ingested_file AS f ON i.ingestion_id = f.ingestion_id
+    WHERE f.records > 0
+),
+
+alike AS (
+    SELECT o.dataset FROM srsql.release AS o WHERE o.release_id = $release_id
+    UNION
+    SELECT t.dataset
+    FROM srsql.release AS o
+    INNER JOIN files AS f ON o.dataset = f.dataset
+    INNER JOIN files AS t ON f.sha256 = t.sha256
+    WHERE o.release_id = $release_id
+)
+
 SELECT r.quarter, r.series, count(DISTINCT m.case_id) AS cases
 FROM srsql.release AS r
-INNER JOIN srsql.release AS o ON r.dataset = o.dataset AND o.release_id = $release_id
+SEMI JOIN alike AS a ON r.dataset = a.dataset
 INNER JOIN srsql.member AS m ON r.release_id = m.release_id AND m.is_new
 INNER JOIN temp.main.srsql_noisy_unit AS u ON m.case_id = u.name
 WHERE
@@ -80,15 +99,34 @@ ORDER BY r.quarter, r.series;
 
 -- name: counted_with_noise
 -- Releases whose tables with noise count some cases of the period of $release_id, other than this:
--- quarter, series, cases.
+-- quarter, series, cases. Of its dataset, or of one that has some file of it.
+WITH
+files AS (
+    SELECT i.dataset, f.sha256
+    FROM srsql.ingestion AS i
+    INNER JOIN srsql.ingested_file AS f ON i.ingestion_id = f.ingestion_id
+    WHERE f.records > 0
+),
+
+alike AS (
+    SELECT o.dataset FROM srsql.release AS o WHERE o.release_id = $release_id
+    UNION
+    SELECT t.dataset
+    FROM srsql.release AS o
+    INNER JOIN files AS f ON o.dataset = f.dataset
+    INNER JOIN files AS t ON f.sha256 = t.sha256
+    WHERE o.release_id = $release_id
+)
+
 SELECT b.quarter, b.series, count(DISTINCT b.case_id) AS cases
 FROM srsql.budget_ledger AS b
-INNER JOIN srsql.release AS o ON b.dataset = o.dataset AND o.release_id = $release_id
+SEMI JOIN alike AS a ON b.dataset = a.dataset
+INNER JOIN srsql.release AS o ON o.release_id = $release_id
 INNER JOIN temp.main.srsql_case AS c ON b.case_id = c.case_id::VARCHAR
 WHERE
     b.release_id <> $release_id
     AND b.mechanism = $mechanism
-    AND (b.series <> o.series OR $own)
+    AND (b.series <> o.series OR b.dataset <> o.dataset OR $own)
 GROUP BY b.quarter, b.series
 ORDER BY b.quarter, b.series;
 
