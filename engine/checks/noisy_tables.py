@@ -46,6 +46,11 @@ def check_noisy_rows(evidence: Evidence) -> list[Measure]:
     return as_measures([found])
 
 
+_RARER = 10**5
+"""How much rarer a draw has to be than elsewhere to be refused: 1e-12 a table. What is released is
+drawn under the condition that it passes, which depends on the true counts; the claim names it."""
+
+
 def check_noisy_plan(evidence: Evidence) -> list[Measure]:
     """The noise of every table is what was asked for needs, and no count is below its threshold."""
     release, asked = evidence.release, asked_noise(evidence)
@@ -151,7 +156,7 @@ def check_noisy_law(evidence: Evidence) -> list[Measure]:
         scale, threshold = plan[name]
         margins = law(true, shown, float(scale), threshold)
         strange = 0 if name == CASES else int(((true == 0) & ~np.ma.getmaskarray(shown)).sum())
-        wrong = refused(margins) + strange
+        wrong = refused(margins, _RARER) + strange
         found.append(row(evidence, "check_noisy_law", name, wrong, len(margins) + 1))
     return as_measures(found)
 

@@ -90,9 +90,10 @@ NOISY_CLAIM = (
     "Counts have noise: two data sets that differ in all reports of one case publish any set of "
     "counts, of all periods of this series together, with probabilities that differ by a factor of "
     "at most exp(epsilon), and by delta beyond: epsilon = {epsilon} and delta = {delta}, or those "
-    "of the period that counts the case (differential privacy for adding or removing a case). A "
-    "case is counted in one period, whether its row is released or not, with at most so many "
-    "values and pairs as the manifest says. Not claimed: rows and their regions, which depend on "
+    "of the period that counts the case (differential privacy for adding or removing a case); and "
+    "by at most 3e-12 (1 + exp(epsilon)), since counts that their check takes for no such draw are "
+    "not released. A case is counted in one period, whether its row is released or not, with at "
+    "most so many values and pairs as the manifest says. Not claimed: rows and their regions, which depend on "
     "other cases; whether and when a period is released; reports of a person under several case "
     "ids, whose budgets add up; whatever else is published of the same cases."
 )
