@@ -94,8 +94,8 @@ NOISY_CLAIM = (
     "by at most 3e-12 (1 + exp(epsilon)), since counts that their check takes for no such draw are "
     "not released. A case is counted in one period, whether its row is released or not, with at "
     "most so many values and pairs as the manifest says. Not claimed: rows and their regions, "
-    "which depend on other cases; whether and when a period is released; reports of a person under several case "
-    "ids, whose budgets add up; whatever else is published of the same cases."
+    "which depend on other cases; whether and when a period is released; reports of a person under "
+    "several case ids, whose budgets add up; whatever else is published of the same cases."
 )
 """SPEC section 19, R8; ``sql_macros/terms/noisy_tables.sql`` has the proof."""
 _BY_NOISE = (
