@@ -67,9 +67,9 @@ ROLES = (
     "paper has to say which it was.\n"
 )
 ROWS = (
-    "`$reports` has one row per report. All reports of a case$in_quarter have one region; the "
-    "drugs and terms of a case are those of any of its reports$in_quarter. "
+    "`$reports` has one row per report. All reports of a case$in_quarter have one region$terms. "
 )
+OF_ANY_REPORT = "; the drugs and terms of a case are those of any of its reports"
 COUNT_ONE = """$rows
 
     SELECT count(DISTINCT $case_id) AS cases FROM $table
@@ -250,6 +250,7 @@ def counting(manifest: AnyManifest) -> str:
         "counted": source(first.reports),
         "in_quarter": " in a quarter" if several else "",
     }
+    facts["terms"] = "" if first.cells else OF_ANY_REPORT + facts["in_quarter"]
     if first.perturbed or any(not _one_region(part) for part in parts):
         rows = f"`{first.reports.name}` has one row per report. "
     else:

@@ -138,6 +138,8 @@ def _of_rows(manifest: Mapping[str, Any], audience: Audience) -> str:
     """What rows show of drugs and terms."""
     if "table_k" in manifest:
         return f"no row shows a drug or a term; counts of {manifest['table_k']} cases or more do"
+    if "noisy_epsilon" in manifest:
+        return "no row shows a drug or a term; counts with noise do"
     if "term_cases" in manifest:
         return "drugs and terms are told of clusters and of no case"
     return (
