@@ -66,9 +66,7 @@ ROLES = (
     "A drug counts where its `role_cod` is PS or SS, a suspect; `--roles all` counts every role. A "
     "paper has to say which it was.\n"
 )
-ROWS = (
-    "`$reports` has one row per report. All reports of a case$in_quarter have one region$terms. "
-)
+ROWS = "`$reports` has one row per report. All reports of a case$in_quarter have one region$terms. "
 OF_ANY_REPORT = "; the drugs and terms of a case are those of any of its reports"
 COUNT_ONE = """$rows
 

@@ -26,6 +26,8 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
 
+from srsql.schemas.outside import json_of
+
 BLUE, ORANGE, RED, GREEN, GREY, PALE, PURPLE, SKY = (
     "#0072B2",
     "#E69F00",
@@ -308,7 +310,7 @@ def _clean(root: ElementTree.Element, name: str) -> None:
     for element in list(root.iter()):
         element.tag = element.tag.removeprefix(_SVG)
         if element.get("id", "").startswith(_POINTED):
-            _give_titles(element, json.loads(element.attrib.pop("id").removeprefix(_POINTED)))
+            _give_titles(element, json_of(element.attrib.pop("id").removeprefix(_POINTED)))
         link = element.attrib.pop(_LINK, None)
         if link is not None:
             element.set("href", f"#{name}-{link.removeprefix('#')}")

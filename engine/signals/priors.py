@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from srsql import udfs
@@ -85,8 +84,7 @@ class Priors:
 @cache
 def _made_by() -> str:
     """What counts and fits."""
-    fits = files(udfs).joinpath("shrinkage.py").read_text(encoding="utf-8")
-    return f"{definitions()} {source(*_STATEMENTS)} {fits}"
+    return f"{definitions()} {source(*_STATEMENTS)} {source(udfs.__name__, 'shrinkage.py')}"
 
 
 def _is_prior(row: Any) -> bool:

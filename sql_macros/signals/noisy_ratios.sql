@@ -31,7 +31,7 @@ margins AS MATERIALIZED (
         s.counts,
         s.threshold,
         greatest(
-            ceil(s.scale * ln(2 * 4 * w.leaves / (0.05 * (1 + exp(-1 / s.scale)))) - 1 + 1e-9), 0
+            ceil(s.scale * ln(2 * 4 * w.leaves / (0.05 * (1 + exp(-1 / s.scale)))) - 1 + 1e-09), 0
         ) AS margin,
         w.leaves
     FROM scales AS s

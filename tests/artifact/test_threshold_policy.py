@@ -36,6 +36,7 @@ def manifest(cases: int, withheld: int | None, **changes: Any) -> Manifest:
         "parameters": {"theta": "frequency", "external_knowledge": "no"},
         "counts": SimpleNamespace(released_cases=cases, withheld_cases=withheld),
         "counted": None,
+        "noisy": None,
     }
     return cast(Manifest, SimpleNamespace(**told | changes))
 

@@ -10,7 +10,8 @@ ANTI JOIN (
   JOIN "srsql"."release" AS "r"
     ON "w"."release_id" = "r"."release_id"
   WHERE
-    "w"."release_id" IN (1, 2) AND "w"."reason" IN ('deleted', 'missing_qid')
+    "w"."release_id" IN (1, 2)
+    AND "w"."reason" IN ('deleted', 'missing_qid', 'counted_before')
   UNION ALL
   SELECT
     "r"."quarter",
