@@ -15,9 +15,9 @@
 --     p <= 1 - a, which the maker asks of a threshold as well.
 -- With scale = n / epsilon, a^-(m + j) <= exp(epsilon). Keys of a closed list (strata) need no
 -- threshold, and delta is 0. Tables of a release add up; a case stands in one release of a series.
--- Released is what passes check_noisy_law, which refuses a true draw with q <= 3e-12: P(S, passed) is
--- P(S) or less, and P'(S) <= P'(S, passed) + q, which adds (1 + exp(epsilon)) q at most, drawn anew or
--- not.
+-- Released is what passes check_noisy_law, which refuses a true draw with q <= 3e-12: P(S, passed)
+-- is P(S) or less, and P'(S) <= P'(S, passed) + q, which adds (1 + exp(epsilon)) q at most, drawn
+-- anew or not.
 --
 -- Parameters that name tables take their names.
 
