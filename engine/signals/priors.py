@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from srsql import udfs
@@ -17,7 +17,6 @@ from srsql.engine.signals.cases import Scope
 from srsql.engine.signals.results import Shrinkage
 from srsql.engine.signals.rules import Condition, Counting
 from srsql.engine.store.definitions import definitions
-from srsql.engine.store.doors import installed
 from srsql.engine.store.statements import source
 from srsql.engine.store.warehouse import Warehouse
 
@@ -29,10 +28,15 @@ class Priors:
     """Those of one way to count."""
 
     def __init__(self, warehouse: Warehouse, scope: Scope, counting: Counting) -> None:
-        self._warehouse, self._scope = warehouse, scope
-        self._told = repr((
+        self._warehouse, self._scope, self._counting = warehouse, scope, counting
+        self._found: dict[str, Shrinkage] = {}
+
+    @cached_property
+    def _told(self) -> str:
+        scope = self._scope
+        return repr((
             scope.dataset.fingerprint, scope.schema, scope.releases, scope.roles, scope.shows_keys,
-            scope.states, counting,
+            scope.states, self._counting,
         ))  # fmt: skip
 
     def kept(
@@ -40,16 +44,22 @@ class Priors:
     ) -> Shrinkage | None:
         """The prior that was fitted by a statement over a side; None: none is kept.
 
+        What was found once is found again, whatever becomes of the cache meanwhile: rows of other
+        pairs may not be at hand any more, of which it would be fitted anew.
+
         Args:
             condition: of all pairs.
             missing: what becomes of cases without a value that it asks for.
             side: ``ORIGINAL`` or ``RELEASED``.
             statement: of ``signals/tables``, that fits it.
         """
-        row = self._warehouse.kept(self._name(condition, missing, side, statement))
-        if not _is_prior(row) or not installed("scipy"):
-            return None
-        return Shrinkage(condition, side, *row)
+        name = self._name(condition, missing, side, statement)
+        if name not in self._found:
+            row = self._warehouse.kept(name)
+            if not _is_prior(row):
+                return None
+            self._found[name] = Shrinkage(condition, side, *row)
+        return self._found[name]
 
     def of(
         self,
@@ -59,21 +69,13 @@ class Priors:
         statement: str,
         fit: Callable[[], tuple[Any, ...]],
     ) -> Shrinkage:
-        """The prior that is kept, or that is fitted now.
-
-        Args:
-            condition: as of ``kept``.
-            missing: as of ``kept``.
-            side: as of ``kept``.
-            statement: as of ``kept``.
-            fit: the pairs, and ``NUMBERS``.
-        """
-        found = self.kept(condition, missing, side, statement)
-        if found is None:
-            row = fit()
-            found = Shrinkage(condition, side, *row)
-            self._warehouse.keep(self._name(condition, missing, side, statement), list(row))
-        return found
+        """The prior that is ``kept``, or that is fitted now: ``fit`` gives the pairs, and
+        ``NUMBERS``."""
+        if found := self.kept(condition, missing, side, statement):
+            return found
+        row = fit()
+        self._warehouse.keep(self._name(condition, missing, side, statement), list(row))
+        return Shrinkage(condition, side, *row)
 
     def _name(self, condition: Condition, missing: Missing, side: str, statement: str) -> str:
         """Everything that a prior depends on beside the file."""

@@ -126,12 +126,8 @@ class Run:
     def _priors_kept(self, condition: Condition) -> bool:
         """Whether the rows of other pairs have nothing to say of these."""
         counting = self.counting
-        named = (counting.without_drug, counting.without_reaction)
-        if (
-            counting.strata
-            or counting.without_indications
-            or any(each is not None for each in named)
-        ):
+        left_out = counting.without_drug is not None or counting.without_reaction is not None
+        if counting.strata or counting.without_indications or left_out:
             return False
         return all(
             self.scope.pairs(side).by_name

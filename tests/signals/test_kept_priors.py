@@ -16,6 +16,7 @@ import pytest
 from support.quarters import crowd, write_quarter
 
 from srsql import Engine
+from srsql.engine.signals import run
 from srsql.engine.store import unchanged
 from srsql.udfs import shrinkage
 from srsql.udfs.shrinkage import Prior, posterior
@@ -134,6 +135,24 @@ def test_what_was_written_since_or_is_damaged_is_fitted_anew(
         kept.write_text(text, encoding="utf-8")
         before = len(fits)
         assert (answers(made), len(fits) - before) == (first, 2)
+
+
+def test_a_prior_that_another_process_drops_meanwhile_is_not_fitted_to_what_is_left(
+    made: Path, fits: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = answers(made)
+    (kept,) = (tmp_path / "cache").rglob("unchanged.json")
+    own = run.load_cases
+
+    def dropping(*asked: Any, **how: Any) -> None:
+        kept.unlink(missing_ok=True)
+        own(*asked, **how)
+
+    monkeypatch.setattr(run, "load_cases", dropping)
+    drug, reaction = PAIRS[0]
+    with Engine(made, read_only=True) as engine:
+        again = repr(engine.signals(drug=drug, reaction=reaction))
+    assert (again, len(fits)) == (first.split("\n")[0], 2)
 
 
 def test_a_file_of_another_file_has_priors_of_its_own(
